@@ -1,0 +1,117 @@
+"""SiLLy-F against the trees it is made of, as ratios of two things measured in the same process.
+
+    python benchmarks/forest.py [--tasks 10] [--rows 500] [--features 3072] [--repeats 5]
+
+Lower is better; 1.0 would mean that everything but scikit-learn's own tree code is free.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+
+from lifelong import SillyForest
+from lifelong._random import generator
+from lifelong.encoders import ForestEncoder
+
+
+def seconds(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def make_tasks(n_tasks: int, n_rows: int, n_features: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    rng = np.random.default_rng(0)
+    means = rng.random((10, n_features))
+    labels = [rng.permutation(np.arange(n_rows) % 10) for _ in range(n_tasks)]
+    return [((means[y] + rng.normal(size=(n_rows, n_features))).astype(np.float32), y) for y in labels]
+
+
+def learn(tasks: list[tuple[np.ndarray, np.ndarray]]) -> SillyForest:
+    learner = SillyForest(random_state=0)
+    for t, (X, y) in enumerate(tasks):
+        learner.partial_fit(X, y, task=t)
+    return learner
+
+
+def grow_and_push(tasks: list[tuple[np.ndarray, np.ndarray]], n_trees: int = 10) -> list[DecisionTreeClassifier]:
+    """scikit-learn alone: grow the same trees on the same rows, then push all rows through all trees once."""
+    trees = []
+    for t, (X, y) in enumerate(tasks):
+        rng = generator(0, t, "encoder")
+        in_bag = ForestEncoder(n_trees).split(y, rng=rng)
+        for b, seed in enumerate(rng.integers(2**31 - 1, size=n_trees)):
+            tree = DecisionTreeClassifier(max_depth=30, max_features="sqrt", random_state=int(seed))
+            trees.append(tree.fit(X[in_bag[:, b]], y[in_bag[:, b]]))
+    push(trees, np.concatenate([X for X, _ in tasks]))
+    return trees
+
+
+def push(trees: list[DecisionTreeClassifier], X: np.ndarray) -> None:
+    for tree in trees:
+        tree.tree_.apply(X)
+
+
+def median_ratio(ours: Callable[[], object], theirs: Callable[[], object], repeats: int) -> tuple[float, float, float]:
+    """Alternate the two sides; median seconds of each, and the median of the ratios."""
+    pairs = [(seconds(ours), seconds(theirs)) for _ in range(repeats)]
+    return (
+        statistics.median(a for a, _ in pairs),
+        statistics.median(b for _, b in pairs),
+        statistics.median(a / b for a, b in pairs),
+    )
+
+
+def channel_growth(tasks: list[tuple[np.ndarray, np.ndarray]], sizes: list[int]) -> list[tuple[int, float, float]]:
+    """Seconds for all channels, and bytes per (task, encoder), at several numbers of tasks."""
+    learner, rows = learn(tasks), []
+    pushed = {t: learner._represent(X) for t, (X, _) in enumerate(tasks)}
+    for size in sizes:
+
+        def fill(size: int = size) -> None:
+            for t in range(size):
+                channel = learner._channel().with_class_counts(learner.tasks_[t].class_counts)
+                for s in range(size):
+                    channel = channel.update(
+                        s, learner.encoders_[s], pushed[t][s], tasks[t][1], in_task=s == t, rng=None
+                    )
+
+        cells = [learner.channels_[t].tables[s].nbytes for t in range(size) for s in range(size)]
+        rows.append((size, min(seconds(fill) for _ in range(3)), float(np.mean(cells))))
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tasks", type=int, default=10)
+    parser.add_argument("--rows", type=int, default=500)
+    parser.add_argument("--features", type=int, default=3072)
+    parser.add_argument("--repeats", type=int, default=5)
+    arguments = parser.parse_args()
+    tasks = make_tasks(arguments.tasks, arguments.rows, arguments.features)
+
+    ours, theirs, ratio = median_ratio(lambda: learn(tasks), lambda: grow_and_push(tasks), arguments.repeats)
+    print(f"partial_fit, all tasks    {ours:8.3f} s   grow + push {theirs:8.3f} s   ratio {ratio:.2f}   (target ≤ 1.3)")
+
+    learner, trees, (X, _) = learn(tasks), grow_and_push(tasks), make_tasks(1, 1000, arguments.features)[0]
+    learner.predict(X, task=0)
+    ours, theirs, ratio = median_ratio(
+        lambda: learner.predict(X, task=0), lambda: push(trees, X), 5 * arguments.repeats
+    )
+    print(f"predict, 1000 rows        {ours:8.4f} s   push        {theirs:8.4f} s   ratio {ratio:.2f}   (target ≤ 1.3)")
+
+    sizes = [10, 20, 40]
+    growth = channel_growth(make_tasks(max(sizes), arguments.rows, 50), sizes)
+    for n_tasks, spent, cell in growth:
+        print(f"channels of {n_tasks:3d} tasks     {spent:8.4f} s   bytes per (task, encoder) {cell:,.0f}")
+    (small, fast, _), (large, slow, _) = growth[0], growth[-1]
+    exponent = np.log(slow / fast) / np.log(large / small)
+    print(f"channel time grows as T^{exponent:.2f}   (target ≤ 2)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Lifelong learning by representation ensembling: every task, old and new, gets better as tasks arrive.
+
+Names are loaded when they are first used, so that ``import lifelong`` is instant and never needs torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lifelong.channels import Channel as Channel
+    from lifelong.channels import ForestChannel as ForestChannel
+    from lifelong.channels import LeafChannel as LeafChannel
+    from lifelong.channels import NeighboursChannel as NeighboursChannel
+    from lifelong.encoders import Encoder as Encoder
+    from lifelong.encoders import ForestEncoder as ForestEncoder
+    from lifelong.encoders.network import NetworkEncoder as NetworkEncoder
+    from lifelong.evaluation import ErrorTable as ErrorTable
+    from lifelong.evaluation import evaluate as evaluate
+    from lifelong.exceptions import LifelongError as LifelongError
+    from lifelong.learners import Learner as Learner
+    from lifelong.learners import Silly as Silly
+    from lifelong.learners import SillyForest as SillyForest
+    from lifelong.learners import SillyNetwork as SillyNetwork
+    from lifelong.nets import Recipe as Recipe
+    from lifelong.tasks import Task as Task
+    from lifelong.tasks import TaskStream as TaskStream
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "lifelong.channels": ["Channel", "ForestChannel", "LeafChannel", "NeighboursChannel"],
+    "lifelong.encoders": ["Encoder", "ForestEncoder"],
+    "lifelong.encoders.network": ["NetworkEncoder"],
+    "lifelong.evaluation": ["ErrorTable", "evaluate"],
+    "lifelong.exceptions": ["LifelongError"],
+    "lifelong.learners": ["Learner", "Silly", "SillyForest", "SillyNetwork"],
+    "lifelong.nets": ["Recipe"],
+    "lifelong.tasks": ["Task", "TaskStream"],
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'lifelong' has no attribute {name!r}. Public names: {', '.join(__all__)}.")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,8 @@
+"""Channels: each task's posteriors on the representations of all encoders."""
+
+from lifelong.channels.base import Channel
+from lifelong.channels.forest import ForestChannel
+from lifelong.channels.leaf import LeafChannel
+from lifelong.channels.neighbours import NeighboursChannel
+
+__all__ = ["Channel", "ForestChannel", "LeafChannel", "NeighboursChannel"]

@@ -1,0 +1,43 @@
+"""``lifelong demo``: see representation ensembling work, without data or network."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from lifelong._extras import require
+from lifelong.evaluation.errors import ErrorTable
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Where the figures go.")] = Path("lifelong-demo"),
+    repetitions: Annotated[
+        int | None, typer.Option(help="Repetitions of each stream instead of 4 to 6.", min=1)
+    ] = None,
+    n_jobs: Annotated[int, typer.Option(help="Processes.")] = 2,
+) -> None:
+    """Two simulations and scikit-learn's digits with SiLLy-F, SiLLy-N and single-task controls: under two minutes."""
+    require("torch", extra="torch", for_what="The demo")
+    require("matplotlib", extra="report", for_what="The demo")
+    from lifelong.experiments.demo import PARTS, run_demo
+    from lifelong.report import figures
+    from lifelong.report.tables import LEGEND, summary_table, write_csv
+
+    console = Console()
+    measured: dict[str, list[ErrorTable]] = {}
+    for part, tables in run_demo(repetitions, n_jobs):
+        measured[part.title] = tables
+        title = f"{part.title}: {part.shows} ({len(tables[0].single)} repetitions)"
+        console.print(summary_table(title, tables), "")
+    console.print(LEGEND, style="dim")
+
+    out.mkdir(parents=True, exist_ok=True)
+    drawn = {
+        "data": figures.draw_data([part.stream(0) for part in PARTS]),
+        "error": figures.draw_errors(measured),
+        "transfer": figures.draw_transfer(measured),
+    }
+    written = [path for name, figure in drawn.items() for path in figures.write(figure, out / name)]
+    write_csv(out / "table.csv", [(title, table) for title, tables in measured.items() for table in tables])
+    console.print(f"\nFigures: {', '.join(path.name for path in written)}; all numbers: table.csv; in {out.resolve()}")

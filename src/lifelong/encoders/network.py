@@ -1,0 +1,83 @@
+"""Networks as encoders: the representation of a row is the network's last hidden layer."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from torch import nn
+
+from lifelong._validation import Codes, Rows
+from lifelong.encoders.base import Mask, honest_split
+from lifelong.nets.architectures import Network
+from lifelong.nets.recipe import Recipe
+from lifelong.nets.training import choose_device, fit_classifier, forward
+
+
+@dataclass(frozen=True, eq=False)
+class FittedNetwork:
+    """The backbone of a trained network, in eval mode, with the standardisation of its training rows."""
+
+    body: nn.Module
+    in_shape: tuple[int, ...]
+
+    def encode(self, X: Rows) -> Rows:
+        """The last hidden layer (n, d)."""
+        return forward(self.body, X, device=next(self.body.buffers()).device)
+
+    @property
+    def n_parameters(self) -> int:
+        """Trainable weights."""
+        return sum(weight.numel() for weight in self.body.parameters())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of weights and buffers."""
+        return sum(tensor.nbytes for tensor in self.body.state_dict().values())
+
+
+@dataclass(frozen=True)
+class NetworkEncoder:
+    """How to train a network encoder.
+
+    Parameters
+    ----------
+    network : "auto", "cnn", "mlp", hidden sizes such as (10, 10), or a function in_shape → nn.Module
+        ``"auto"`` is the paper's CNN for images and its tabular MLP for flat rows.
+    width : float
+        Multiplies the size of every layer: 0.25 is the paper's four times narrower network.
+    max_samples : float
+        Share of rows that the network trains on.
+    recipe : Recipe
+    device : str
+    """
+
+    network: Network = "auto"
+    width: float = 1.0
+    max_samples: float = 0.67
+    recipe: Recipe = field(default_factory=Recipe.paper)
+    device: str = "auto"
+
+    def split(self, y: Codes, *, rng: np.random.Generator) -> Mask:
+        """In-bag rows (n,)."""
+        return honest_split(y, self.max_samples, rng=rng)[:, 0]
+
+    def fit(
+        self,
+        X: Rows,
+        y: Codes,
+        *,
+        in_bag: Mask | None = None,
+        rng: np.random.Generator,
+        n_jobs: int | None = None,  # noqa: ARG002 - one network trains on one thread; many networks, many processes
+    ) -> FittedNetwork:
+        """Train the network with a softmax head on the in-bag rows, then take the head off."""
+        in_bag = self.split(y, rng=rng) if in_bag is None else in_bag
+        body, _ = fit_classifier(
+            X[in_bag],
+            y[in_bag],
+            network=self.network,
+            width=self.width,
+            recipe=self.recipe,
+            rng=rng,
+            device=choose_device(self.device),
+        )
+        return FittedNetwork(body.requires_grad_(False), X.shape[1:])

@@ -1,0 +1,134 @@
+"""One table of measured errors; every statistic is a function of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifelong.evaluation import transfer as statistics
+from lifelong.evaluation.transfer import Errors, half_a_mistake
+from lifelong.tasks.base import TaskName
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorTable:
+    """Errors of one learner on one stream: R repetitions, T tasks.
+
+    Statistics are arrays with one value per task: errors are averaged over repetitions first, then the ratio is taken,
+    then the logarithm. :meth:`spread` gives median and quartiles over repetitions of any of them.
+
+    Attributes
+    ----------
+    errors : (R, T, T)
+        ``errors[r, t, s]`` is the error on task t after tasks 0…s; NaN where s < t.
+    single : (R, T)
+        Error of the same learner trained on the task alone.
+    references : name → (R, T)
+        Errors of plain single-task models on all rows; the last one, of the same total size, counts for ``gain``.
+    test_rows : (T,)
+    train_seconds, predict_seconds : (R, T)
+        Seconds to add each task; seconds per 1000 test rows after the last one.
+    sizes : dict
+        After the last task, mean over repetitions: number of parameters, bytes of encoders, channels and stored rows.
+    """
+
+    learner: str
+    tasks: list[TaskName]
+    test_rows: NDArray[np.int64]
+    errors: Errors
+    single: Errors
+    references: Mapping[str, Errors] = field(default_factory=dict)
+    train_seconds: Errors = field(default_factory=lambda: np.zeros((0, 0)))
+    predict_seconds: Errors = field(default_factory=lambda: np.zeros((0, 0)))
+    sizes: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def _measured(self) -> dict[str, Errors]:
+        """Every kind of error (R, T), with the zero-error rule applied."""
+        kinds = {
+            "single": self.single,
+            "at_arrival": np.diagonal(self.errors, axis1=1, axis2=2),
+            "final": self.errors[:, :, -1],
+            "reference": list(self.references.values())[-1] if self.references else np.full_like(self.single, np.nan),
+        }
+        return {kind: half_a_mistake(errors, self.test_rows) for kind, errors in kinds.items()}
+
+    def _mean(self, kind: str) -> Errors:
+        return np.asarray(self._measured[kind].mean(axis=0))
+
+    @property
+    def transfer(self) -> Errors:
+        """log(e_single / e_final) per task."""
+        return statistics.transfer(self._mean("single"), self._mean("final"))
+
+    @property
+    def forward_transfer(self) -> Errors:
+        """log(e_single / e_at_arrival) per task."""
+        return statistics.forward_transfer(self._mean("single"), self._mean("at_arrival"))
+
+    @property
+    def backward_transfer(self) -> Errors:
+        """log(e_at_arrival / e_final) per task."""
+        return statistics.backward_transfer(self._mean("at_arrival"), self._mean("final"))
+
+    @property
+    def gain(self) -> Errors:
+        """log(e_reference / e_final) per task: ahead of a plain single-task model of the same size, or not."""
+        return statistics.gain(self._mean("reference"), self._mean("final"))
+
+    @property
+    def veniat(self) -> dict[str, Errors]:
+        """Veniat's transfer, forward and backward: differences of errors."""
+        single, arrival, final = (self._mean(kind) for kind in ("single", "at_arrival", "final"))
+        difference = statistics.veniat_transfer
+        return {
+            "transfer": difference(single, final),
+            "forward_transfer": difference(single, arrival),
+            "backward_transfer": difference(arrival, final),
+        }
+
+    @property
+    def accuracy(self) -> Errors:
+        """1 − error after all tasks, per task (no zero-error rule)."""
+        return np.asarray(1 - self.errors[:, :, -1].mean(axis=0))
+
+    @property
+    def single_accuracy(self) -> Errors:
+        """1 − error of the learner trained on the task alone."""
+        return np.asarray(1 - self.single.mean(axis=0))
+
+    @property
+    def reference_accuracy(self) -> Errors:
+        """1 − error of the plain single-task model."""
+        reference = list(self.references.values())[-1] if self.references else np.full_like(self.single, np.nan)
+        return np.asarray(1 - reference.mean(axis=0))
+
+    def spread(self, statistic: str) -> dict[str, Errors]:
+        """Median, lower and upper quartile over repetitions of a statistic that is computed within each repetition."""
+        each = np.stack([getattr(self.repetition(r), statistic) for r in range(len(self.errors))])  # (R, T)
+        lower, median, upper = np.percentile(each, [25, 50, 75], axis=0)
+        return {"median": median, "lower": lower, "upper": upper}
+
+    def repetition(self, r: int) -> "ErrorTable":
+        """The table of one repetition alone."""
+        one = slice(r, r + 1)
+        references = {name: errors[one] for name, errors in self.references.items()}
+        return ErrorTable(self.learner, self.tasks, self.test_rows, self.errors[one], self.single[one], references)
+
+    def summary(self) -> dict[str, Any]:
+        """Means over tasks, as in a run's ``summary.json``."""
+        names = ["accuracy", "single_accuracy", "reference_accuracy"]
+        names += ["transfer", "forward_transfer", "backward_transfer", "gain"]
+        means = {name: float(np.mean(getattr(self, name))) for name in names}
+        seconds = {"train_seconds": self.train_seconds, "predict_seconds": self.predict_seconds}
+        means |= {name: float(values.mean()) if values.size else float("nan") for name, values in seconds.items()}
+        return {**means, "bytes": float(sum(size for part, size in self.sizes.items() if part != "parameters"))}
+
+    def __repr__(self) -> str:
+        n_repetitions, n_tasks = self.single.shape
+        means = {name: np.mean(getattr(self, name)) for name in ("accuracy", "forward_transfer", "backward_transfer")}
+        text = ", ".join(f"{name} {value:.3f}" for name, value in means.items())
+        return f"ErrorTable({self.learner}: {n_tasks} tasks, {n_repetitions} repetitions; {text})"

@@ -1,0 +1,60 @@
+"""The demo: two simulations and scikit-learn's digits, small enough for a coffee break, no download."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from lifelong.evaluation import ErrorTable, evaluate
+from lifelong.experiments.registry import make_learner
+from lifelong.learners import Learner
+from lifelong.tasks import TaskStream
+from lifelong.tasks.datasets.digits import digits
+from lifelong.tasks.simulations import xor_stream
+
+
+@dataclass(frozen=True)
+class DemoPart:
+    """One stream of the demo: what it shows, and how its networks are trained."""
+
+    title: str
+    shows: str
+    stream: Callable[[int], TaskStream]
+    repetitions: int
+    network: dict[str, Any] = field(default_factory=dict)
+
+
+def _xor(n: int, second: Any, seed: int) -> TaskStream:
+    return xor_stream(n, second=second, random_state=seed)
+
+
+def _digits(seed: int) -> TaskStream:
+    return digits(rows_per_class=5, random_state=seed)
+
+
+_SMALL = {"network": (10, 10), "lr": 3e-3, "epochs": 30}  # the paper's network for simulations
+PARTS = [
+    DemoPart("XOR → XNOR", "same boundary, 750 rows each", partial(_xor, 750, "xnor"), 6, _SMALL),
+    DemoPart("XOR → R-XOR", "turned by 45°: an adversary, 750 rows each", partial(_xor, 750, "r-xor"), 6, _SMALL),
+    DemoPart("digits", "six viewpoints, 5 rows per digit", _digits, 4, {"network": (64, 64), "lr": 1e-3}),
+]
+LEARNERS = ["silly-f", "silly-n"]
+
+
+def run_demo(repetitions: int | None = None, n_jobs: int | None = 2) -> Iterator[tuple[DemoPart, list[ErrorTable]]]:
+    """The parts one after another, each with a table per learner."""
+    for part in PARTS:
+        makers = {
+            name: partial(_make, name, part.network if name in ("silly-n", "single") else {}) for name in LEARNERS
+        }
+        yield (
+            part,
+            [
+                evaluate(make, part.stream, repetitions or part.repetitions, n_jobs=n_jobs, name=name)
+                for name, make in makers.items()
+            ],
+        )
+
+
+def _make(name: str, parameters: dict[str, Any], seed: int) -> Learner:
+    return make_learner(name, random_state=seed, **parameters)

@@ -1,0 +1,38 @@
+"""Which rows of old tasks are kept, so that later encoders can help them (replay)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lifelong._validation import Codes, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRows:
+    """Rows of one task."""
+
+    X: Rows
+    y: Codes
+
+    def with_rows(self, more: "StoredRows") -> "StoredRows":
+        """These rows and more."""
+        return StoredRows(np.concatenate([self.X, more.X]), np.concatenate([self.y, more.y]))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of rows and labels."""
+        return self.X.nbytes + self.y.nbytes
+
+
+def keep(X: Rows, y: Codes, share: float, *, rng: np.random.Generator) -> StoredRows:
+    """A copy of exactly ``round(share · n)`` rows, spread evenly over the classes; the rest is gone.
+
+    >>> kept = keep(np.zeros((10, 1), np.float32), np.repeat([0, 1], 5), 0.4, rng=np.random.default_rng(0))
+    >>> np.bincount(kept.y)
+    array([2, 2])
+    """
+    n_kept = round(share * len(y))
+    by_class = np.argsort(y + rng.random(len(y)))  # sorted by class, random within a class
+    every = np.floor((np.arange(n_kept) + rng.random()) * len(y) / max(n_kept, 1)).astype(np.intp)
+    chosen = np.sort(by_class[every])
+    return StoredRows(X[chosen], y[chosen])

@@ -1,0 +1,145 @@
+"""The paper's networks, without their heads: an image or a row → a representation of d neurons."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from lifelong.exceptions import ParameterError
+
+Network = str | Sequence[int] | Callable[[tuple[int, ...]], nn.Module]
+
+_CNN_CHANNELS = (16, 32, 64, 128, 254)
+_DENSE = 2000
+
+
+class Convolution(NamedTuple):
+    """A 3×3 convolution with padding 1."""
+
+    channels_in: int
+    channels: int
+    stride: int
+
+
+class LayerSizes(NamedTuple):
+    """What one of our networks is made of, for learners that build their layers in another way."""
+
+    convolutions: list[Convolution]
+    flat: int  # how many numbers enter the dense layers
+    dense: list[int]
+
+
+def cnn_sizes(in_shape: tuple[int, ...], width: float = 1.0) -> LayerSizes:
+    """The base network of the paper: five convolutions, the first with stride 1, and two dense layers of 2000."""
+    convolutions: list[Convolution] = []
+    side, channels_in = tuple(in_shape[1:]), in_shape[0]
+    for depth, channels in enumerate(_CNN_CHANNELS):
+        convolution = Convolution(channels_in, max(1, round(channels * width)), stride=1 if depth == 0 else 2)
+        convolutions.append(convolution)
+        side, channels_in = tuple(-(-length // convolution.stride) for length in side), convolution.channels
+    return LayerSizes(convolutions, channels_in * side[0] * side[1], [max(1, round(_DENSE * width))] * 2)
+
+
+def cnn(in_shape: tuple[int, ...], width: float = 1.0) -> nn.Sequential:
+    """The base network of the paper, each convolution with batch norm and ReLU; the last layer is a ReLU."""
+    sizes = cnn_sizes(in_shape, width)
+    layers: list[nn.Module] = []
+    for channels_in, channels, stride in sizes.convolutions:
+        convolution = nn.Conv2d(channels_in, channels, kernel_size=3, stride=stride, padding=1)
+        layers += [convolution, nn.BatchNorm2d(channels), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Flatten(), *_dense(sizes.flat, sizes.dense))
+
+
+def mlp_sizes(in_shape: tuple[int, ...], hidden: Sequence[int] = (_DENSE,) * 3, width: float = 1.0) -> LayerSizes:
+    """Dense layers alone: three of 2000 for tabular rows; the simulations use two of 10."""
+    return LayerSizes([], math.prod(in_shape), [max(1, round(units * width)) for units in hidden])
+
+
+def mlp(in_shape: tuple[int, ...], hidden: Sequence[int] = (_DENSE,) * 3, width: float = 1.0) -> nn.Sequential:
+    """Dense layers with ReLU."""
+    sizes = mlp_sizes(in_shape, hidden, width)
+    return nn.Sequential(nn.Flatten(), *_dense(sizes.flat, sizes.dense))
+
+
+def _dense(n_features: int, hidden: Sequence[int]) -> list[nn.Module]:
+    layers: list[nn.Module] = []
+    for units in hidden:
+        layers += [nn.Linear(n_features, units), nn.ReLU()]
+        n_features = units
+    return layers
+
+
+def build(network: Network, in_shape: tuple[int, ...], width: float = 1.0) -> nn.Module:
+    """The network that a learner's ``network`` parameter describes, freshly initialised.
+
+    >>> build((10, 10), (2,))(torch.zeros(3, 2)).shape
+    torch.Size([3, 10])
+    """
+    if callable(network):
+        module: Any = network(in_shape)
+        if not isinstance(module, nn.Module):
+            raise ParameterError(
+                f"network(in_shape) must return a torch nn.Module; it returned {type(module).__name__}."
+            )
+        return module
+    hidden = _hidden(network, in_shape)
+    return cnn(in_shape, width) if hidden is None else mlp(in_shape, hidden, width)
+
+
+def layer_sizes(network: Network, in_shape: tuple[int, ...], width: float = 1.0) -> LayerSizes:
+    """What the network is made of; only a user's own function does not tell.
+
+    >>> layer_sizes((10, 10), (2,))
+    LayerSizes(convolutions=[], flat=2, dense=[10, 10])
+    """
+    if callable(network):
+        raise ParameterError(
+            "This learner builds its own layers. Give network as 'auto', 'cnn', 'mlp' or hidden sizes."
+        )
+    hidden = _hidden(network, in_shape)
+    return cnn_sizes(in_shape, width) if hidden is None else mlp_sizes(in_shape, hidden, width)
+
+
+def _hidden(network: str | Sequence[int], in_shape: tuple[int, ...]) -> Sequence[int] | None:
+    """Hidden sizes of the MLP that ``network`` stands for; None: the CNN."""
+    if network == "auto":
+        network = "cnn" if len(in_shape) == 3 else "mlp"
+    if network == "cnn":
+        if len(in_shape) != 3:
+            raise ParameterError(
+                f"network='cnn' reads images (n, c, h, w); these rows have shape {in_shape}. Use 'mlp'."
+            )
+        return None
+    if network == "mlp":
+        return (_DENSE,) * 3
+    if (
+        isinstance(network, Sequence)
+        and not isinstance(network, str)
+        and network
+        and all(isinstance(units, int) and units > 0 for units in network)
+    ):
+        return network
+    raise ParameterError(
+        f"network={network!r} is unknown. Choose 'auto', 'cnn', 'mlp', hidden sizes such as (10, 10), or a function "
+        "that takes the shape of a row and returns an nn.Module."
+    )
+
+
+class Standardise(nn.Module):
+    """Subtract the mean and divide by the standard deviation of the training rows (per channel for images)."""
+
+    mean: torch.Tensor
+    scale: torch.Tensor
+
+    def __init__(self, X: torch.Tensor) -> None:
+        super().__init__()
+        axes = (0, *range(2, X.ndim))
+        scale = X.std(dim=axes, correction=0, keepdim=True)[0]
+        self.register_buffer("mean", X.mean(dim=axes, keepdim=True)[0])
+        self.register_buffer("scale", torch.where(scale > 0, scale, torch.ones_like(scale)))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Standardised rows."""
+        return (x - self.mean) / self.scale

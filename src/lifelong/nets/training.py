@@ -1,0 +1,143 @@
+"""The one training loop."""
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from lifelong._progress import progress
+from lifelong._validation import Codes, Rows
+from lifelong.nets.architectures import Network, Standardise, build
+from lifelong.nets.randomness import one_thread, private_randomness
+from lifelong.nets.recipe import Recipe
+
+Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+BatchLoss = Callable[[torch.Tensor], torch.Tensor]  # row numbers of a batch → its loss
+
+
+def fit_classifier(
+    X: Rows,
+    y: Codes,
+    *,
+    network: Network,
+    width: float = 1.0,
+    recipe: Recipe,
+    rng: np.random.Generator,
+    device: torch.device,
+) -> tuple[nn.Module, nn.Linear]:
+    """A fresh body (standardised input → representation) and softmax head, trained on the rows."""
+    with one_thread(), private_randomness(rng):
+        inputs, targets = torch.from_numpy(X).to(device), torch.from_numpy(y).to(device)
+        body = nn.Sequential(Standardise(inputs), build(network, X.shape[1:], width)).to(device)
+        head = nn.Linear(n_outputs(body, inputs), int(y.max()) + 1).to(device)
+        train(nn.Sequential(body, head), cross_entropy, inputs, targets, recipe)
+    return body, head
+
+
+def train(model: nn.Module, loss: Loss, inputs: torch.Tensor, targets: torch.Tensor, recipe: Recipe) -> None:
+    """Train ``model`` in place; the caller has arranged torch's randomness and threads."""
+    optimise(model, lambda rows: loss(model(inputs[rows]), targets[rows]), len(inputs), recipe)
+
+
+def optimise(
+    model: nn.Module,
+    batch_loss: BatchLoss,
+    n_rows: int,
+    recipe: Recipe,
+    *,
+    optimiser: torch.optim.Optimizer | None = None,
+    before_step: Callable[[], None] | None = None,
+    after_step: Callable[[], None] | None = None,
+) -> None:
+    """The loop itself: ``batch_loss`` of row numbers 0 … n_rows-1, a batch at a time, made small.
+
+    ``before_step`` may change the gradients, ``after_step`` sees the weights that they led to. A parameter that the
+    loss does not reach has no gradient and stays as it is. ``optimiser`` takes the place of the recipe's.
+    """
+    optimiser = optimiser or make_optimiser(model, recipe)
+    total = n_steps(n_rows, recipe)
+    model.train()
+    with progress(total, "training a network") as bar:
+        for step, rows in enumerate(islice(_passes(n_rows, recipe.batch_size), total)):
+            if recipe.schedule == "cosine":
+                for group in optimiser.param_groups:
+                    group["lr"] = recipe.lr * (1 + math.cos(math.pi * step / total)) / 2
+            optimiser.zero_grad(set_to_none=True)
+            batch_loss(rows).backward()  # type: ignore[no-untyped-call]
+            if before_step is not None:
+                before_step()
+            optimiser.step()
+            if after_step is not None:
+                after_step()
+            bar.advance()
+    model.eval()
+
+
+def n_steps(n_rows: int, recipe: Recipe) -> int:
+    """How many batches the recipe takes from so many rows."""
+    return recipe.iterations or recipe.epochs * len(_batch_starts(n_rows, recipe.batch_size))
+
+
+def make_optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+    """The recipe's optimiser, new for every training: none is ever shared between tasks."""
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    if recipe.optimiser == "sgd":
+        return torch.optim.SGD(
+            weights,
+            lr=recipe.lr,
+            momentum=recipe.momentum,
+            nesterov=recipe.momentum > 0,
+            weight_decay=recipe.weight_decay,
+        )
+    if recipe.optimiser == "rmsprop":
+        return torch.optim.RMSprop(weights, lr=recipe.lr, weight_decay=recipe.weight_decay)
+    return torch.optim.Adam(weights, lr=recipe.lr, weight_decay=recipe.weight_decay, fused=True)
+
+
+def _passes(n: int, size: int) -> Iterator[torch.Tensor]:
+    """Pass after pass over the rows, without end."""
+    while True:
+        yield from batches(n, size)
+
+
+def batches(n: int, size: int) -> Iterator[torch.Tensor]:
+    """Row numbers 0 … n-1 in random order, so many at a time.
+
+    A last batch of a single row joins the one before it: batch norm cannot learn from one row.
+    """
+    order = torch.randperm(n)
+    starts = _batch_starts(n, size)
+    for start, end in zip(starts, [*starts[1:], n], strict=True):
+        yield order[start:end]
+
+
+def _batch_starts(n: int, size: int) -> list[int]:
+    starts = list(range(0, n, size))
+    return starts[:-1] if len(starts) > 1 and n - starts[-1] == 1 else starts
+
+
+@torch.inference_mode()
+def n_outputs(body: nn.Module, inputs: torch.Tensor) -> int:
+    """How many neurons ``body`` ends in."""
+    was_training = body.training
+    body.eval()
+    width = body(inputs[:1]).shape[1]
+    body.train(was_training)
+    return int(width)
+
+
+@torch.inference_mode()
+def forward(model: Callable[[torch.Tensor], torch.Tensor], X: Rows, *, device: torch.device, chunk: int = 500) -> Rows:
+    """The model's output for all rows, in eval mode, a chunk at a time."""
+    with one_thread():
+        outputs = [model(torch.from_numpy(X[start : start + chunk]).to(device)) for start in range(0, len(X), chunk)]
+        return np.asarray(torch.cat(outputs).float().cpu().numpy())
+
+
+def choose_device(device: str) -> torch.device:
+    """``"auto"`` is the GPU where there is one."""
+    return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device)

@@ -1,0 +1,150 @@
+"""A task, and a stream of them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, overload
+
+import numpy as np
+
+from lifelong._random import RandomState, generator, seed_from
+from lifelong._validation import Labels, Rows, check_labels, check_rows, check_share, classes_in, encode_labels
+from lifelong.exceptions import InputError, UnknownTaskError
+from lifelong.tasks._rows import draw_share, rows_of_classes
+
+TaskName = str | int
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One task: rows to learn from and rows to be tested on.
+
+    Parameters
+    ----------
+    name : str or int
+        What learners call it.
+    X_train, X_test : rows (n, p) or images (n, c, h, w)
+        Become float32.
+    y_train, y_test : labels of any hashable kind
+
+    Examples
+    --------
+    >>> Task("site-a", [[0.0], [1.0]], ["no", "yes"], [[0.9]], ["yes"])
+    Task('site-a', train (2, 1), test (1, 1), 2 classes)
+    """
+
+    name: TaskName
+    X_train: Rows
+    y_train: Labels
+    X_test: Rows
+    y_test: Labels
+
+    def __post_init__(self) -> None:
+        train = check_rows(self.X_train, owner=f"task {self.name!r}")
+        test = check_rows(self.X_test, owner=f"task {self.name!r}", in_shape=train.shape[1:])
+        object.__setattr__(self, "X_train", train)
+        object.__setattr__(self, "X_test", test)
+        object.__setattr__(self, "y_train", check_labels(self.y_train, n_rows=len(train)))
+        object.__setattr__(self, "y_test", check_labels(self.y_test, n_rows=len(test)))
+
+    @classmethod
+    def from_arrays(
+        cls, name: TaskName, X: Any, y: Any, *, test_share: float = 0.25, random_state: RandomState = 0
+    ) -> "Task":
+        """A task from rows and labels alone: ``test_share`` of each class's rows, drawn at random, are for testing.
+
+        >>> Task.from_arrays("site-a", [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"], test_share=0.5)
+        Task('site-a', train (2, 1), test (2, 1), 2 classes)
+        """
+        rows = check_rows(X, owner=f"task {name!r}")
+        labels = check_labels(y, n_rows=len(rows))
+        codes = encode_labels(labels, classes_in(labels))
+        groups = rows_of_classes(codes, range(int(codes.max()) + 1))
+        rng = generator(seed_from(random_state), name, "test rows")
+        train, test = draw_share(groups, 1 - check_share(test_share, "test_share"), rng)
+        if not len(train) or not len(test):
+            raise InputError(
+                f"Task {name!r} has {len(rows)} rows, and test_share={test_share} leaves none to learn from or none to "
+                "be tested on. Give another share, or Task(name, X_train, y_train, X_test, y_test)."
+            )
+        return cls(name, rows[train], labels[train], rows[test], labels[test])
+
+    @property
+    def classes(self) -> list[Any]:
+        """The distinct training labels."""
+        return classes_in(self.y_train)
+
+    def __repr__(self) -> str:
+        return f"Task({self.name!r}, train {self.X_train.shape}, test {self.X_test.shape}, {len(self.classes)} classes)"
+
+
+class TaskStream:
+    """Tasks in the order in which they arrive.
+
+    A stream may be lazy: :meth:`lazy` takes a loader per task and calls it each time the task is asked for, so that a
+    stream of a hundred tasks never holds more than the one in use.
+
+    Examples
+    --------
+    >>> from lifelong.tasks.simulations import xor_stream
+    >>> stream = xor_stream(100, second="xnor", random_state=0)
+    >>> stream.names
+    ['xor', 'xnor']
+    >>> [len(task.X_train) for task in stream]
+    [100, 100]
+    """
+
+    def __init__(self, tasks: Iterable[Task]) -> None:
+        ready = list(tasks)
+        names = [task.name for task in ready]
+        if len(set(names)) < len(names):
+            raise InputError(f"Every task in a stream needs a name of its own; got {names}.")
+        self._loaders: dict[TaskName, Callable[[], Task]] = {task.name: partial(_itself, task) for task in ready}
+
+    @classmethod
+    def lazy(cls, loaders: Mapping[TaskName, Callable[[], Task]]) -> "TaskStream":
+        """A stream that loads each task when it is asked for."""
+        stream = cls([])
+        stream._loaders = dict(loaders)
+        return stream
+
+    @property
+    def names(self) -> list[TaskName]:
+        """The tasks' names, without loading them."""
+        return list(self._loaders)
+
+    def map(self, change: Callable[[Task], Task]) -> "TaskStream":
+        """The stream with ``change`` applied to each task when it is loaded; names stay."""
+        return TaskStream.lazy({name: partial(_changed, change, load) for name, load in self._loaders.items()})
+
+    def __len__(self) -> int:
+        return len(self._loaders)
+
+    def __iter__(self) -> Iterator[Task]:
+        for load in self._loaders.values():
+            yield load()
+
+    @overload
+    def __getitem__(self, key: TaskName) -> Task: ...
+    @overload
+    def __getitem__(self, key: slice) -> "TaskStream": ...
+    def __getitem__(self, key: TaskName | slice) -> "Task | TaskStream":
+        """A task by its name (or, where no task has that name, its position); a slice gives a shorter stream."""
+        if isinstance(key, slice):
+            return TaskStream.lazy({name: self._loaders[name] for name in self.names[key]})
+        if key in self._loaders:
+            return self._loaders[key]()
+        if isinstance(key, int | np.integer) and -len(self) <= key < len(self):
+            return self._loaders[self.names[int(key)]]()
+        raise UnknownTaskError(f"No task {key!r} in this stream. Its tasks: {', '.join(map(repr, self.names))}.")
+
+    def __repr__(self) -> str:
+        return f"TaskStream({len(self)} tasks: {', '.join(map(repr, self.names))})"
+
+
+def _itself(task: Task) -> Task:
+    return task
+
+
+def _changed(change: Callable[[Task], Task], load: Callable[[], Task]) -> Task:
+    return change(load())

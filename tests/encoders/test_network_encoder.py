@@ -1,0 +1,108 @@
+"""Network encoders: the paper's shapes, honest training, and torch left as it was found."""
+
+import numpy as np
+import pytest
+import torch
+
+from lifelong.encoders.network import NetworkEncoder
+from lifelong.exceptions import ParameterError
+from lifelong.nets import Recipe
+from lifelong.nets.architectures import build
+from lifelong.nets.training import batches
+
+TINY = NetworkEncoder(network=(8,), recipe=Recipe(epochs=3, lr=1e-2))
+
+
+def rows(n=60, shape=(5,)):
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3
+    return (rng.normal(size=(n, *shape)) + y.reshape(-1, *[1] * len(shape))).astype(np.float32), y
+
+
+def test_the_base_cnn_has_the_papers_layers():
+    body = build("cnn", (3, 32, 32))
+    convolutions = [layer for layer in body.modules() if isinstance(layer, torch.nn.Conv2d)]
+    dense = [layer for layer in body.modules() if isinstance(layer, torch.nn.Linear)]
+    assert [layer.out_channels for layer in convolutions] == [16, 32, 64, 128, 254]
+    assert [layer.stride[0] for layer in convolutions] == [1, 2, 2, 2, 2]
+    assert [layer.out_features for layer in dense] == [2000, 2000]
+    assert dense[0].in_features == 1016
+    assert body(torch.zeros(2, 3, 32, 32)).shape == (2, 2000)
+
+
+@pytest.mark.parametrize("shape", [(1, 8, 8), (1, 28, 28), (3, 50, 50), (3, 84, 84)])
+def test_the_cnn_fits_every_image_size_of_the_benchmarks(shape):
+    assert build("auto", shape, width=0.1)(torch.zeros(2, *shape)).shape == (2, 200)
+
+
+def test_a_quarter_of_the_width_is_a_quarter_of_every_layer():
+    layers = [layer for layer in build("cnn", (3, 32, 32), width=0.25).modules() if hasattr(layer, "out_channels")]
+    assert [layer.out_channels for layer in layers] == [4, 8, 16, 32, 64]
+
+
+def test_the_representation_is_the_last_hidden_relu():
+    X, y = rows()
+    Z = TINY.fit(X, y, rng=np.random.default_rng(0)).encode(X)
+    assert Z.shape == (60, 8)
+    assert Z.dtype == np.float32
+    assert (Z >= 0).all()
+
+
+def test_held_out_rows_do_not_touch_the_encoder():
+    X, y = rows()
+    in_bag = TINY.split(y, rng=np.random.default_rng(1))
+    other = np.where(in_bag[:, None], X, 1e6).astype(np.float32)
+    one, two = (TINY.fit(part, y, in_bag=in_bag, rng=np.random.default_rng(2)).encode(X) for part in (X, other))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_torchs_own_randomness_and_threads_are_left_as_they_were():
+    X, y = rows()
+    torch.set_num_threads(2)
+    state = torch.get_rng_state()
+    TINY.fit(X, y, rng=np.random.default_rng(0)).encode(X)
+    assert torch.equal(state, torch.get_rng_state())
+    assert torch.get_num_threads() == 2
+
+
+def test_the_same_generator_gives_the_same_bits_whatever_torch_was_doing():
+    X, y = rows()
+    first = TINY.fit(X, y, rng=np.random.default_rng(3)).encode(X)
+    torch.rand(7)
+    np.testing.assert_array_equal(first, TINY.fit(X, y, rng=np.random.default_rng(3)).encode(X))
+
+
+def test_inputs_of_any_scale_are_standardised():
+    X, y = rows()
+    small, large = (
+        TINY.fit(scale * X, y, rng=np.random.default_rng(0)).encode(scale * X) for scale in (1.0, np.float32(1024))
+    )
+    np.testing.assert_allclose(small, large, rtol=1e-3, atol=1e-4)
+
+
+def test_a_constant_column_is_no_division_by_zero():
+    X, y = rows()
+    X[:, 0] = 3
+    assert np.isfinite(TINY.fit(X, y, rng=np.random.default_rng(0)).encode(X)).all()
+
+
+@pytest.mark.parametrize(("n", "size"), [(65, 32), (64, 32), (33, 32), (1, 32), (31, 32), (97, 32)])
+def test_batches_hold_every_row_once_and_never_a_single_row_at_the_end(n, size):
+    parts = list(batches(n, size))
+    assert sorted(torch.cat(parts).tolist()) == list(range(n))
+    assert n == 1 or min(len(part) for part in parts) > 1
+
+
+def test_an_unknown_network_is_refused_with_the_choices():
+    with pytest.raises(ParameterError, match="'resnet' is unknown. Choose 'auto', 'cnn', 'mlp'"):
+        build("resnet", (3, 8, 8))
+    with pytest.raises(ParameterError, match="reads images"):
+        build("cnn", (5,))
+    with pytest.raises(ParameterError, match="must return a torch nn.Module"):
+        build(lambda shape: shape, (5,))
+
+
+def test_a_users_own_module_works():
+    X, y = rows()
+    encoder = NetworkEncoder(lambda shape: torch.nn.Linear(shape[0], 7), recipe=Recipe(epochs=1))
+    assert encoder.fit(X, y, rng=np.random.default_rng(0)).encode(X).shape == (60, 7)
