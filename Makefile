@@ -15,8 +15,8 @@ test: .venv/dev
 	$(BIN)/pytest
 
 bench: .venv/dev
-	$(BIN)/python benchmarks/forest.py
-	$(BIN)/python benchmarks/network.py
+	$(BIN)/python -m benchmarks.forest
+	$(BIN)/python -m benchmarks.network
 
 .venv/pip:
 	$(PYTHON) -m venv .venv

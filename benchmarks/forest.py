@@ -1,6 +1,6 @@
 """SiLLy-F against the trees it is made of, as ratios of two things measured in the same process.
 
-    python benchmarks/forest.py [--tasks 10] [--rows 500] [--features 3072] [--repeats 5]
+    python -m benchmarks.forest [--tasks 10] [--rows 500] [--features 3072] [--repeats 5]
 
 Lower is better; 1.0 would mean that everything but scikit-learn's own tree code is free.
 """

@@ -49,6 +49,9 @@ class Spy:
         self.log.append((name, Z.copy(), y.copy(), in_task))
         return Spy(self.log, [*self.seen, name])
 
+    def only(self, names):
+        return self
+
     def predict_proba(self, representations):
         return np.ones((len(next(iter(representations.values()))), 1))
 
@@ -151,6 +154,12 @@ def test_a_learner_alone_equals_one_taught_that_task_only(make):
         alone, fresh = learner.alone(task.name), taught(make(), [task])
         np.testing.assert_array_equal(alone.predict_proba(task.X_test), fresh.predict_proba(task.X_test))
         assert list(alone.tasks_) == [task.name]
+        other = stream[task is stream[0]]  # the copy goes on learning as a fresh learner would, and ours stays as it is
+        np.testing.assert_array_equal(
+            taught(alone, [other]).predict_proba(task.X_test, task=task.name),
+            taught(fresh, [other]).predict_proba(task.X_test, task=task.name),
+        )
+    assert list(learner.tasks_) == [task.name for task in stream]
 
 
 @each_learner

@@ -1,6 +1,6 @@
 """What a channel is: it belongs to one task and sees the representations of all encoders."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -42,6 +42,10 @@ class Channel(Protocol):
 
         With ``in_task`` these are held-out rows only; an entry of -1 is a tree that trained on that row.
         """
+        ...
+
+    def only(self, names: Collection[TaskName]) -> Self:
+        """The channel as it would be had it never met any other encoder."""
         ...
 
     def predict_proba(self, representations: Mapping[TaskName, Representation]) -> Posteriors:

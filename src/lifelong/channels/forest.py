@@ -1,6 +1,6 @@
 """SiLLy-N's channel in the paper: a small random forest on each encoder's representation."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -50,6 +50,11 @@ class ForestChannel:
             forest = grow_forest(Z, y, weights=drawn.astype(np.float64), rng=rng, n_jobs=n_jobs, max_features="sqrt")
         leaves = self.leaves.update(name, forest, forest.encode(Z), y, in_task=in_task, times=drawn)
         return replace(self, forests={**self.forests, name: forest}, leaves=leaves)
+
+    def only(self, names: Collection[TaskName]) -> "ForestChannel":
+        """Forget the forests on all other encoders."""
+        forests = {name: forest for name, forest in self.forests.items() if name in names}
+        return replace(self, forests=forests, leaves=self.leaves.only(names))
 
     def predict_proba(self, representations: Mapping[TaskName, Representation]) -> Posteriors:
         """Average the forests' posteriors over encoders."""

@@ -1,6 +1,6 @@
 """SiLLy-F's channel: how many of the task's rows, by class, fell into each leaf of each forest."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -48,6 +48,10 @@ class LeafChannel:
         if name in self.tables:
             table = smallest(self.tables[name].astype(np.uint64) + table)
         return replace(self, tables={**self.tables, name: table})
+
+    def only(self, names: Collection[TaskName]) -> "LeafChannel":
+        """Forget the tables of all other encoders."""
+        return replace(self, tables={name: table for name, table in self.tables.items() if name in names})
 
     def predict_proba(self, representations: Mapping[TaskName, Leaves]) -> Posteriors:
         """Average the posteriors of the leaves that a row falls into, over trees and forests."""

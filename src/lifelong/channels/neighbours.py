@@ -1,6 +1,6 @@
 """A channel that asks the nearest rows of the task in each encoder's representation."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -45,6 +45,10 @@ class NeighboursChannel:
             old_Z, old_y = self.rows[name]
             Z, y = np.concatenate([old_Z, Z]), np.concatenate([old_y, y])
         return replace(self, rows={**self.rows, name: (Z, y)})
+
+    def only(self, names: Collection[TaskName]) -> "NeighboursChannel":
+        """Forget the rows seen through all other encoders."""
+        return replace(self, rows={name: rows for name, rows in self.rows.items() if name in names})
 
     def predict_proba(self, representations: Mapping[TaskName, Representation]) -> Posteriors:
         """Average the neighbours' votes over encoders."""

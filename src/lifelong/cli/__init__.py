@@ -1,30 +1,38 @@
 """The command line: one small file per command."""
 
-import sys
+from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
+from typer.core import TyperGroup
 
+from lifelong.cli.data import app as data_app
 from lifelong.cli.demo import demo
 from lifelong.cli.list import list_names
 from lifelong.exceptions import LifelongError
 
+
+class OneLineErrors(TyperGroup):
+    """A known error is one line on the terminal and exit code 1, never a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except LifelongError as error:
+            Console(stderr=True).print(f"[red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+            raise typer.Exit(1) from None
+
+
 app = typer.Typer(
     name="lifelong",
+    cls=OneLineErrors,
     no_args_is_help=True,
     help="Lifelong learning by representation ensembling: every task, old and new, gets better as tasks arrive.",
 )
 app.command("demo")(demo)
 app.command("list")(list_names)
+app.add_typer(data_app, name="data")
 
-
-def main() -> None:
-    """Run a command; a known error is one line on the terminal and exit code 1, never a traceback."""
-    try:
-        app()
-    except LifelongError as error:
-        Console(stderr=True).print(f"[red]error:[/] {error}", highlight=False)
-        sys.exit(1)
-
-
-__all__ = ["app", "main"]
+__all__ = ["app"]

@@ -15,7 +15,7 @@ def list_names(kind: Annotated[str | None, typer.Argument(help=f"One of: {', '.j
     """What there is: experiments, learners and datasets, by name."""
     for one in [check_choice(kind, "kind", KINDS)] if kind else KINDS:
         table = Table(title=one, title_justify="left", title_style="bold", show_header=False, show_edge=False)
-        for name, what in sorted(_names(one).items()):
+        for name, what in _names(one).items():
             table.add_row(name, what)
         Console().print(table, "")
 
@@ -25,7 +25,7 @@ def _names(kind: str) -> dict[str, str]:
         from lifelong.experiments.registry import LEARNERS
 
         budget = {"silly-n-M, silly-f-M": "the same on a budget of M encoders, such as silly-n-4"}
-        return {name: entry.what for name, entry in LEARNERS.items()} | budget
+        return {**LEARNERS, **budget}
     if kind == "datasets":
         from lifelong.tasks.datasets import DATASETS
 

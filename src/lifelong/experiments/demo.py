@@ -1,13 +1,14 @@
 """The demo: two simulations and scikit-learn's digits, small enough for a coffee break, no download."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from lifelong.evaluation import ErrorTable, evaluate
 from lifelong.experiments.registry import make_learner
 from lifelong.learners import Learner
+from lifelong.nets import Recipe
 from lifelong.tasks import TaskStream
 from lifelong.tasks.datasets.digits import digits
 from lifelong.tasks.simulations import xor_stream
@@ -21,7 +22,12 @@ class DemoPart:
     shows: str
     stream: Callable[[int], TaskStream]
     repetitions: int
-    network: dict[str, Any] = field(default_factory=dict)
+    network: tuple[int, ...]  # hidden layers
+    recipe: Recipe
+
+    def parameters(self, learner: str) -> dict[str, Any]:
+        """How that learner is set up for this stream."""
+        return {"network": self.network, "recipe": self.recipe} if learner in ("silly-n", "single") else {}
 
 
 def _xor(n: int, second: Any, seed: int) -> TaskStream:
@@ -32,21 +38,19 @@ def _digits(seed: int) -> TaskStream:
     return digits(rows_per_class=5, random_state=seed)
 
 
-_SMALL = {"network": (10, 10), "lr": 3e-3, "epochs": 30}  # the paper's network for simulations
+_SMALL = (10, 10), Recipe(epochs=30, lr=3e-3)  # the paper's network for simulations
 PARTS = [
-    DemoPart("XOR → XNOR", "same boundary, 750 rows each", partial(_xor, 750, "xnor"), 6, _SMALL),
-    DemoPart("XOR → R-XOR", "turned by 45°: an adversary, 750 rows each", partial(_xor, 750, "r-xor"), 6, _SMALL),
-    DemoPart("digits", "six viewpoints, 5 rows per digit", _digits, 4, {"network": (64, 64), "lr": 1e-3}),
+    DemoPart("XOR → XNOR", "same boundary, 750 rows each", partial(_xor, 750, "xnor"), 6, *_SMALL),
+    DemoPart("XOR → R-XOR", "turned by 45°: an adversary, 750 rows each", partial(_xor, 750, "r-xor"), 6, *_SMALL),
+    DemoPart("digits", "six viewpoints, 5 rows per digit", _digits, 4, (64, 64), Recipe(lr=1e-3)),
 ]
-LEARNERS = ["silly-f", "silly-n"]
+LEARNERS = ["silly-f", "silly-n", "rf", "single"]
 
 
 def run_demo(repetitions: int | None = None, n_jobs: int | None = 2) -> Iterator[tuple[DemoPart, list[ErrorTable]]]:
     """The parts one after another, each with a table per learner."""
     for part in PARTS:
-        makers = {
-            name: partial(_make, name, part.network if name in ("silly-n", "single") else {}) for name in LEARNERS
-        }
+        makers = {name: partial(_make, name, part.parameters(name)) for name in LEARNERS}
         yield (
             part,
             [

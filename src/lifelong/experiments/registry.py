@@ -1,30 +1,41 @@
 """Learners by name, for the command line and the experiments: an explicit dict, no registration on import."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from lifelong._random import RandomState
 from lifelong.exceptions import ParameterError
 from lifelong.learners import Learner, SillyForest, SillyNetwork
+from lifelong.references import CONTROLS, REFERENCES
 
-
-@dataclass(frozen=True)
-class Entry:
-    """A learner that can be asked for by name."""
-
-    what: str
-    make: Callable[..., Learner]
-
-
-LEARNERS: dict[str, Entry] = {
-    "silly-f": Entry("SiLLy-F: a forest per task, leaf channels (the paper)", SillyForest),
-    "silly-n": Entry("SiLLy-N: a network per task, forest channels (the paper)", SillyNetwork),
+LEARNERS: Mapping[str, str] = {  # name → what it is
+    "silly-f": "SiLLy-F: a forest per task, leaf channels (the paper)",
+    "silly-n": "SiLLy-N: a network per task, forest channels (the paper)",
+    "none": "fine-tuning: nothing against forgetting",
+    "ewc": "elastic weight consolidation",
+    "o-ewc": "online EWC: one running penalty",
+    "si": "synaptic intelligence",
+    "lwf": "learning without forgetting: the old network teaches the new one",
+    "total-replay": "every step replays a batch of every task",
+    "partial-replay": "as many replayed rows as new ones",
+    "er": "experience replay from a small reservoir",
+    "a-gem": "gradients projected off those of a small memory",
+    "tag": "task-based accumulated gradients",
+    "prognn": "progressive networks: a new column per task",
+    "df-cnn": "deconvolutional factorised networks",
+    "lmc": "local module composition",
+    "model-zoo": "boosted ensemble of small multi-task networks",
+    "coscl": "cooperation of small continual learners",
+    "randumb": "random features, nearest class mean",
+    "single": "control: a plain network per task",
+    "rf": "control: an ordinary random forest per task",
 }
+_OURS: Mapping[str, type[Learner]] = {"silly-f": SillyForest, "silly-n": SillyNetwork}
 
 
-def make_learner(name: str, **parameters: Any) -> Learner:
+def make_learner(name: str, random_state: RandomState = None, **parameters: Any) -> Learner:
     """The learner of that name; ``silly-n-4`` is ``silly-n`` on a budget of four encoders.
 
     >>> make_learner("silly-f-4", random_state=0)
@@ -32,9 +43,11 @@ def make_learner(name: str, **parameters: Any) -> Learner:
     """
     constrained = re.fullmatch(r"(silly-[nf])-(\d+)", name)
     if constrained:
-        return make_learner(constrained[1], budget=int(constrained[2]), **parameters)
+        return make_learner(constrained[1], random_state, budget=int(constrained[2]), **parameters)
     if name not in LEARNERS:
         near = get_close_matches(name, LEARNERS, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise ParameterError(f"Unknown learner {name!r}.{hint} Known: {', '.join(LEARNERS)}.")
-    return LEARNERS[name].make(**parameters)
+    if name in _OURS:
+        return _OURS[name](random_state=random_state, **parameters)
+    return {**REFERENCES, **CONTROLS}[name](random_state, **parameters)

@@ -78,8 +78,7 @@ class Silly(Learner):
                 raise InputError(f"Task {known[0]!r} is not new or comes twice. Add rows to it with partial_fit.")
             if not lessons:
                 return self
-            train = partial(_train_encoder, self._encoder(), self.seed_)
-            trained = parallel_map(train, lessons[: self._open_places()], n_jobs=self.n_jobs, prefer="processes")
+            trained = self._train_encoders(lessons[: self._open_places()])
             for position, lesson in enumerate(lessons):
                 if position < len(trained):
                     self._learn_with(lesson, *trained[position])
@@ -88,13 +87,18 @@ class Silly(Learner):
                 self._record(lesson)
         return self
 
+    def _train_encoders(self, lessons: list[Lesson]) -> list[tuple[FittedEncoder, Mask]]:
+        train = partial(_train_encoder, self._encoder(), self.seed_)
+        return parallel_map(train, lessons, n_jobs=self.n_jobs, prefer="processes")
+
     def alone(self, task: TaskName) -> "Silly | None":
         """A copy that knows ``task`` alone, with the encoder it trained itself: encoders depend on no other task."""
         if task not in self.encoders_:
             return None
         single = copy(self)
-        for state in ("tasks_", "encoders_", "channels_", "memory_"):
+        for state in ("tasks_", "encoders_", "memory_"):
             setattr(single, state, {name: part for name, part in getattr(self, state).items() if name == task})
+        single.channels_ = {task: self.channels_[task].only([task])}
         return single
 
     def _start(self) -> None:
@@ -190,7 +194,7 @@ def choose_channel(channel: str | Channel, known: dict[str, Channel]) -> Channel
     """An empty channel by its name, or the one a user brings."""
     if isinstance(channel, str):
         return known[check_choice(channel, "channel", list(known))]
-    if not all(hasattr(channel, method) for method in ("with_class_counts", "update", "predict_proba")):
+    if not all(hasattr(channel, method) for method in ("with_class_counts", "update", "only", "predict_proba")):
         raise ParameterError(f"channel={channel!r} is no Channel. Choose one of: {', '.join(map(repr, known))}.")
     return channel
 

@@ -40,7 +40,7 @@ def overlapping_classes(
     """The classes of ``n_tasks`` tasks drawn with replacement: distinct within a task, shared between tasks.
 
     >>> overlapping_classes("abcd", n_tasks=3, classes_per_task=2, random_state=0)
-    [['b', 'c'], ['a', 'd'], ['b', 'c']]
+    [['a', 'b'], ['b', 'd'], ['a', 'c']]
     """
     check_count(n_tasks, "n_tasks")
     if not 1 <= classes_per_task <= len(classes):

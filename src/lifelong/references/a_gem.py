@@ -1,0 +1,121 @@
+"""A-GEM: averaged gradient episodic memory (Chaudhry et al., ICLR 2019)."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+import numpy as np
+import torch
+
+from lifelong._random import RandomState
+from lifelong._validation import check_count
+from lifelong.learners.memory import StoredRows
+from lifelong.nets.architectures import Network
+from lifelong.nets.recipe import Recipe
+from lifelong.nets.training import optimise
+from lifelong.references.base import NetworkLearner, Round, SharedTrunk
+from lifelong.references.replay import Memory, memory_loss
+
+Gradients = Sequence[torch.Tensor | None]  # one per weight; None counts as 0
+
+
+def dot(a: Gradients, b: Gradients) -> float:
+    """Inner product over all weights."""
+    pairs = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
+    return math.fsum(float(x.flatten() @ y.flatten()) for x, y in pairs)
+
+
+@torch.no_grad()
+def project(weights: Sequence[torch.Tensor], reference: Gradients) -> bool:
+    """If g·g_ref < 0: g ← g − (g·g_ref / g_ref·g_ref) g_ref, in place. Says whether it was."""
+    gradients = [weight.grad for weight in weights]
+    conflict = dot(gradients, reference)
+    if conflict >= 0:
+        return False
+    factor = conflict / dot(reference, reference)
+    for weight, g_ref in zip(weights, reference, strict=True):
+        if g_ref is not None:
+            weight.grad = -factor * g_ref if weight.grad is None else weight.grad.sub_(g_ref, alpha=factor)
+    return True
+
+
+class AGEM(NetworkLearner):
+    """A step may not make the loss on remembered rows worse, to first order: a conflicting gradient is projected.
+
+        g: current batch; g_ref: a batch from the memory of old tasks;
+        if g·g_ref < 0:  g ← g − (g·g_ref / g_ref·g_ref) g_ref
+
+    All weights take part, old heads included; a weight without gradient counts as 0. As in the paper each class keeps
+    a fixed number of rows; ten passes instead of its single one. More rows of a known task fill up its classes.
+
+    Parameters
+    ----------
+    rows_per_class : int
+        Rows that each class of a task keeps.
+    reference_size : int
+        Rows in a reference batch.
+    network, width, recipe, device, random_state
+        See :class:`~lifelong.references.base.NetworkLearner`.
+    """
+
+    default_recipe: ClassVar[Recipe] = Recipe(epochs=10, batch_size=10, optimiser="sgd", lr=0.03)
+    memory_: Memory
+    projections_: tuple[int, ...]  # per round, how many steps were projected
+
+    def __init__(
+        self,
+        network: Network = "auto",
+        *,
+        rows_per_class: int = 13,
+        reference_size: int = 256,
+        width: float = 1.0,
+        recipe: Recipe | None = None,
+        device: str = "auto",
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(network, width=width, recipe=recipe, device=device, random_state=random_state)
+        self.rows_per_class = rows_per_class
+        self.reference_size = reference_size
+
+    def _start(self) -> None:
+        super()._start()
+        check_count(self.rows_per_class, "rows_per_class")
+        check_count(self.reference_size, "reference_size")
+        self.memory_, self.projections_ = Memory.empty(()), ()
+
+    def _train(self, model: SharedTrunk, now: Round) -> None:
+        weights, memory, count = list(model.parameters()), self.memory_, 0
+
+        def keep_the_peace() -> None:
+            nonlocal count
+            rows = memory.draw(self.reference_size, now.inputs.device)
+            reference = torch.autograd.grad(memory_loss(model, rows), weights, allow_unused=True)
+            count += project(weights, reference)
+
+        optimise(
+            model,
+            lambda batch: now.loss(model, batch),
+            len(now.inputs),
+            self._recipe(),
+            before_step=keep_the_peace if len(memory.y) else None,
+        )
+        self.projections_ = (*self.projections_, count)
+        self.memory_ = self._remember(now)
+
+    def _remember(self, now: Round) -> Memory:
+        """The memory, and of each class of the task as many random rows as it still has places for."""
+        task, X, y, record = now.lesson
+        known = self.memory_ if len(self.memory_.y) else Memory.empty(X.shape[1:])
+        full = np.bincount(known.y[known.tasks == now.task], minlength=len(record.classes))
+        order = self._rng(task, "memory", record.n_rows).permutation(len(y))
+        chosen = [rows[: self.rows_per_class - full[k]] for k, rows in enumerate(_by_class(y, order, len(full)))]
+        kept = np.concatenate(chosen)
+        return Memory(*known.joined(X[kept], y[kept], now.task))
+
+    def _stored(self) -> Iterable[StoredRows]:
+        return [self.memory_.stored()]
+
+
+def _by_class(y: np.ndarray, order: np.ndarray, n_classes: int) -> list[np.ndarray]:
+    """Row numbers of each class, in the given order."""
+    return [order[y[order] == k] for k in range(n_classes)]

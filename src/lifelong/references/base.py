@@ -1,0 +1,231 @@
+"""What the network references share: one network for all tasks, one head per task, a round of training per lesson."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from copy import deepcopy
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from lifelong._random import RandomState
+from lifelong._validation import Rows
+from lifelong.exceptions import ParameterError
+from lifelong.learners.base import Learner, Lesson
+from lifelong.learners.memory import StoredRows
+from lifelong.nets.architectures import Network, Standardise, build
+from lifelong.nets.classifier import NetworkClassifier
+from lifelong.nets.randomness import one_thread, private_randomness
+from lifelong.nets.recipe import Recipe
+from lifelong.nets.training import choose_device, forward, n_outputs, optimise
+from lifelong.tasks.base import TaskName
+
+Tensors = tuple[torch.Tensor, ...]
+
+ADAM_500 = Recipe(iterations=500, batch_size=256, lr=1e-4)
+"""None, EWC, O-EWC, SI, LwF and both replays: 500 steps of 256 rows, whatever the size of the task."""
+
+
+class MultiTask(nn.Module, ABC):
+    """A network for several tasks, numbered in order of arrival: rows, task → logits (n, K of the task)."""
+
+    def __init__(self, n_features: int) -> None:
+        super().__init__()
+        self.n_features = n_features  # what a head reads
+        self.heads = nn.ModuleList()
+
+    @abstractmethod
+    def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
+        """Logits (n, K) of one task."""
+
+    def add_task(self) -> None:
+        """Make room for a new task, beside its head."""
+
+    def head_modules(self) -> Iterable[nn.Module]:
+        """Every head there is."""
+        return self.heads
+
+    def grow(self, task: int, n_classes: int) -> None:
+        """A head for a new task; for a known one, a head that has learnt what it had and is wide enough."""
+        device = next((weight.device for weight in self.parameters()), None)
+        head = nn.Linear(self.n_features, n_classes, device=device)
+        if task == len(self.heads):
+            self.add_task()
+            self.heads.append(head)
+        elif n_classes > (n_known := len(next(self.heads[task].parameters()))):
+            with torch.no_grad():
+                for wide, known in zip(head.parameters(), self.heads[task].parameters(), strict=True):
+                    wide[:n_known] = known
+            self.heads[task] = head
+
+
+class SharedTrunk(MultiTask):
+    """One trunk for all tasks (standardised by the first task's rows) under one linear head per task."""
+
+    def __init__(self, trunk: nn.Module, n_features: int, dropout: float = 0.0) -> None:
+        super().__init__(n_features)
+        self.trunk = trunk
+        self.dropout = nn.Dropout(dropout)
+
+    @classmethod
+    def fresh(cls, network: Network, width: float, inputs: torch.Tensor, dropout: float = 0.0) -> "SharedTrunk":
+        """A new network for rows like ``inputs``, without heads."""
+        trunk = nn.Sequential(Standardise(inputs), build(network, tuple(inputs.shape[1:]), width)).to(inputs.device)
+        return cls(trunk, n_outputs(trunk, inputs), dropout)
+
+    def features(self, x: torch.Tensor) -> torch.Tensor:
+        """What the heads read (n, d)."""
+        features: torch.Tensor = self.dropout(self.trunk(x))
+        return features
+
+    def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
+        """Logits (n, K) of one task."""
+        logits: torch.Tensor = self.heads[task](self.features(x))
+        return logits
+
+
+class Round(NamedTuple):
+    """One round of training: the rows of one task, on the device."""
+
+    task: int  # its number, in order of arrival
+    inputs: torch.Tensor  # (n, ...)
+    targets: torch.Tensor  # (n,)
+    rows_per_class: float
+    lesson: Lesson
+
+    def loss(self, model: nn.Module, batch: torch.Tensor) -> torch.Tensor:
+        """Cross-entropy of a batch of the rows on the task's own head."""
+        return cross_entropy(model(self.inputs[batch], self.task), self.targets[batch])
+
+
+class NetworkLearner(Learner):
+    """A reference that trains one multi-head network, task after task.
+
+    A lesson is a round of training by the algorithm's rule, for a new task with a new head. **More rows of a known task
+    are a further round, on those rows, with the task's old head** (wider where new classes came).
+
+    Parameters
+    ----------
+    network : "auto", "cnn", "mlp", hidden sizes such as (10, 10), or a function in_shape → nn.Module
+        ``"auto"`` is the paper's CNN for images and its tabular MLP for flat rows.
+    width : float
+        Multiplies the size of every layer.
+    recipe : Recipe, optional
+        How each round is trained; if left out, the settings of the algorithm's authors for 50 rows per class.
+    device : str
+        ``"auto"`` is the GPU where there is one.
+    random_state : int, Generator or None
+    """
+
+    default_recipe: ClassVar[Recipe] = ADAM_500
+    model_: MultiTask | None
+
+    def __init__(
+        self,
+        network: Network = "auto",
+        *,
+        width: float = 1.0,
+        recipe: Recipe | None = None,
+        device: str = "auto",
+        random_state: RandomState = None,
+    ) -> None:
+        self.network = network
+        self.width = width
+        self.recipe = recipe
+        self.device = device
+        self.random_state = random_state
+
+    @abstractmethod
+    def _train(self, model: Any, now: Round) -> None:
+        """One round: train ``model`` in place by the algorithm's rule; replace whatever else is remembered."""
+
+    def _fresh(self, inputs: torch.Tensor) -> MultiTask:
+        """The network before its first task."""
+        return SharedTrunk.fresh(self.network, self.width, inputs)
+
+    def _copied(self, model: Any) -> MultiTask:
+        """A copy that may be trained while the network of before stays as it is."""
+        return deepcopy(model)  # type: ignore[no-any-return]
+
+    def _start(self) -> None:
+        if not self.width > 0:
+            raise ParameterError(f"width={self.width!r} must be positive.")
+        self.model_ = None
+
+    def _learn(self, lesson: Lesson) -> None:
+        self._teach(lesson)
+
+    def _extend(self, lesson: Lesson) -> None:
+        self._teach(lesson)
+
+    def _teach(self, lesson: Lesson) -> None:
+        now = self._round(lesson)
+        with one_thread(), private_randomness(self._rng(lesson.task, "network", lesson.record.n_rows)):
+            # A copy is trained: the network of before stays as it is.
+            model = self._fresh(now.inputs) if self.model_ is None else self._copied(self.model_)
+            model.grow(now.task, len(lesson.record.classes))
+            self._train(model.to(now.inputs.device), now)
+        self.model_ = model
+
+    def _round(self, lesson: Lesson) -> Round:
+        device = choose_device(self.device)
+        inputs, targets = torch.from_numpy(lesson.X).to(device), torch.from_numpy(lesson.y).to(device)
+        return Round(self._number(lesson.task), inputs, targets, len(lesson.y) / len(np.unique(lesson.y)), lesson)
+
+    def _number(self, task: TaskName) -> int:
+        """The task's number in order of arrival; a new one comes last."""
+        return next((number for number, name in enumerate(self.tasks_) if name == task), len(self.tasks_))
+
+    def _recipe(self) -> Recipe:
+        return self.recipe or self.default_recipe
+
+    def _fit_rows(self, model: MultiTask, now: Round) -> None:
+        """Plain training on the rows of the round, on the task's own head."""
+        optimise(model, lambda batch: now.loss(model, batch), len(now.inputs), self._recipe())
+
+    def _posteriors(self, X: Rows, task: TaskName) -> NDArray[np.float64]:
+        model, number = self.model_, self._number(task)
+        assert model is not None
+        softmax = forward(lambda x: model(x, number).softmax(dim=1), X, device=choose_device(self.device))
+        return softmax.astype(np.float64)
+
+    def plain_models(self, n_tasks: int) -> dict[str, Any]:  # noqa: ARG002
+        """The same network with its own softmax head and the same recipe, trained on all rows of a task."""
+        return {
+            "network": NetworkClassifier(
+                self.network,
+                width=self.width,
+                recipe=self._recipe(),
+                device=self.device,
+                random_state=self.random_state,
+            )
+        }
+
+    def _remembered(self) -> Iterable[torch.Tensor]:
+        """Whatever the algorithm remembers beside its network and rows."""
+        return ()
+
+    def _stored(self) -> Iterable[StoredRows]:
+        """The rows it keeps."""
+        return ()
+
+    def sizes(self) -> dict[str, int]:
+        """``parameters`` (a count), and bytes of ``encoders`` (all but the heads), ``channels`` and stored ``rows``."""
+        model = self.model_
+        assert model is not None
+        heads = sum(part.nbytes for head in model.head_modules() for part in head.state_dict().values())
+        whole = sum(part.nbytes for part in model.state_dict().values())
+        return {
+            "parameters": sum(weight.numel() for weight in model.parameters()),
+            "encoders": whole - heads + sum(tensor.nbytes for tensor in self._remembered()),
+            "channels": heads,
+            "rows": sum(stored.nbytes for stored in self._stored()),
+        }
+
+
+def copies(weights: Iterable[torch.Tensor]) -> Tensors:
+    """The weights as they are now."""
+    return tuple(weight.detach().clone() for weight in weights)

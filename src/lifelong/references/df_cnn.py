@@ -1,0 +1,109 @@
+"""DF-CNN: the deconvolutional factorised CNN (Lee, Stokes & Eaton, IJCAI 2019)."""
+
+from itertools import pairwise
+from typing import ClassVar
+
+import torch
+from torch import nn
+from torch.nn.functional import conv2d
+
+from lifelong.exceptions import ParameterError
+from lifelong.nets.architectures import Convolution, LayerSizes, Standardise, layer_sizes
+from lifelong.nets.recipe import Recipe
+from lifelong.references.base import MultiTask, NetworkLearner, Round
+
+_BASE_CHANNELS = (16, 24, 32, 36, 40)  # of the shared 2×2 knowledge base, per convolution
+_MAPPED_CHANNELS = (24, 48, 64, 72, 80)  # after the task's transposed convolution
+
+
+class FactorisedConvolution(nn.Module):
+    """A task's own part of one convolution: it turns the shared base into a 3×3 kernel."""
+
+    def __init__(self, sizes: Convolution, base_channels: int, mapped_channels: int) -> None:
+        super().__init__()
+        c_in, c_out, self.stride = sizes
+        self.deconvolution = nn.ConvTranspose2d(base_channels, mapped_channels, 3, stride=2, padding=1)  # 2×2 → 3×3
+        spread = (2 / (9 * c_in * mapped_channels)) ** 0.5
+        self.tensor = nn.Parameter(spread * torch.randn(mapped_channels, c_out, c_in))
+        self.norm = nn.BatchNorm2d(c_out)
+
+    def kernel(self, base: torch.Tensor) -> torch.Tensor:
+        """K[o, i, h, w] = Σ_d U[d, o, i] · ReLU(deconvolution(base))[d, h, w]."""
+        mapped = self.deconvolution(base[None])[0].relu()  # (D, 3, 3)
+        return torch.einsum("doi,dhw->oihw", self.tensor, mapped)
+
+    def forward(self, x: torch.Tensor, base: torch.Tensor) -> torch.Tensor:
+        """ReLU(BN(x * kernel)); batch norm's shift is the bias."""
+        activation: torch.Tensor = self.norm(conv2d(x, self.kernel(base), stride=self.stride, padding=1)).relu()
+        return activation
+
+
+class TaskPart(nn.Module):
+    """All that belongs to one task, but for its head: a factor per convolution, and the dense layers."""
+
+    def __init__(self, sizes: LayerSizes, base_channels: list[int], mapped_channels: list[int]) -> None:
+        super().__init__()
+        factors = zip(sizes.convolutions, base_channels, mapped_channels, strict=True)
+        self.factors = nn.ModuleList(FactorisedConvolution(*factor) for factor in factors)
+        units = [sizes.flat, *sizes.dense]
+        dense = [part for a, b in pairwise(units) for part in (nn.Linear(a, b), nn.ReLU())]
+        self.top = nn.Sequential(nn.Flatten(), *dense)
+
+
+class FactorisedNetwork(MultiTask):
+    """One knowledge base (2×2×channels) per convolution for all tasks, and a part per task."""
+
+    def __init__(self, sizes: LayerSizes, width: float, standardise: Standardise) -> None:
+        super().__init__(sizes.dense[-1])
+        self.sizes, self.standardise = sizes, standardise
+        self.base_channels, self.mapped_channels = (
+            [max(1, round(width * channels)) for channels in each] for each in (_BASE_CHANNELS, _MAPPED_CHANNELS)
+        )
+        self.bases = nn.ParameterList(torch.randn(channels, 2, 2) for channels in self.base_channels)
+        self.parts = nn.ModuleList()
+
+    def add_task(self) -> None:
+        """A part for a new task."""
+        self.parts.append(TaskPart(self.sizes, self.base_channels, self.mapped_channels))
+
+    def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
+        """Logits (n, K) by the task's kernels, generated from the bases as they are now."""
+        part = self.parts[task]
+        assert isinstance(part, TaskPart)
+        x = self.standardise(x)
+        for factor, base in zip(part.factors, self.bases, strict=True):
+            x = factor(x, base)
+        logits: torch.Tensor = self.heads[task](part.top(x))
+        return logits
+
+
+class DFCNN(NetworkLearner):
+    """Convolution kernels are generated from a small shared base by factors that belong to the task.
+
+        kernel_l = contract(U_{l,t}, ReLU(deconvolution_{l,t}(base_l)));  the bases and the current task's part train
+
+    Old tasks' kernels change whenever the bases change, with nothing to hold them: forgetting is expected. Dense layers
+    and batch norms belong to the task, as in the authors' networks; the channels of the bases for a fifth convolution
+    continue their series. Learning rate as for ProgNN. **Images only**: a base is a patch of a kernel, and dense layers
+    have none.
+
+    Parameters
+    ----------
+    network : "auto" or "cnn"
+    width, recipe, device, random_state
+        See :class:`~lifelong.references.base.NetworkLearner`. ``width`` also scales the bases.
+    """
+
+    default_recipe: ClassVar[Recipe] = Recipe(epochs=60, batch_size=10, optimiser="rmsprop", lr=1e-4)
+
+    def _fresh(self, inputs: torch.Tensor) -> MultiTask:
+        sizes = layer_sizes(self.network, tuple(inputs.shape[1:]), self.width)
+        if not sizes.convolutions:
+            raise ParameterError(
+                "DF-CNN generates convolution kernels, so it reads images (n, c, h, w) with network='cnn'. "
+                "For flat rows choose another learner, such as ProgNN."
+            )
+        return FactorisedNetwork(sizes, self.width, Standardise(inputs))
+
+    def _train(self, model: FactorisedNetwork, now: Round) -> None:
+        self._fit_rows(model, now)

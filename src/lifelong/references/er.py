@@ -1,0 +1,97 @@
+"""ER: experience replay from a tiny reservoir (Chaudhry et al., On Tiny Episodic Memories, 2019)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+
+from lifelong._random import RandomState
+from lifelong._validation import Codes, Rows, check_count
+from lifelong.learners.memory import StoredRows
+from lifelong.nets.architectures import Network
+from lifelong.nets.recipe import Recipe
+from lifelong.nets.training import optimise
+from lifelong.references.base import NetworkLearner, Round, SharedTrunk
+from lifelong.references.replay import Memory, loss_by_row
+
+
+@dataclass(frozen=True, eq=False)
+class Reservoir(Memory):
+    """A uniform sample of all rows ever seen (Vitter's algorithm R)."""
+
+    seen: int = 0
+
+    def with_rows(self, X: Rows, y: Codes, task: int, capacity: int, *, rng: np.random.Generator) -> "Reservoir":
+        """Row number i (of all rows ever, from 0) takes a place with probability capacity / (i + 1)."""
+        places = list(range(len(self.y)))  # which row, of memory and new ones, sits in each place
+        for number in range(len(y)):
+            newcomer = len(self.y) + number
+            place = int(rng.integers(self.seen + number + 1))
+            if len(places) < capacity:
+                places.append(newcomer)
+            elif place < capacity:
+                places[place] = newcomer
+        rows, labels, tasks = self.joined(X, y, task)
+        return Reservoir(rows[places], labels[places], tasks[places], self.seen + len(y))
+
+
+class ER(NetworkLearner):
+    """Every step also learns from a few remembered rows, by default one per class.
+
+        loss = CE(current batch) + CE(memory batch), unweighted; each memory row on its own task's head
+
+    The rows of a lesson enter the reservoir when it has been learnt, each once (the paper adds them batch by batch
+    during its single pass, so there a batch may also meet rows of its own task; here every lesson takes ten passes).
+    More rows of a known task are learnt, and enter the reservoir, like any others.
+
+    Parameters
+    ----------
+    capacity : int
+        Rows in the memory: 100 is one row per class of CIFAR 10×10.
+    network, width, recipe, device, random_state
+        See :class:`~lifelong.references.base.NetworkLearner`. A memory batch is as large as ``recipe.batch_size``.
+    """
+
+    default_recipe: ClassVar[Recipe] = Recipe(epochs=10, batch_size=10, optimiser="sgd", lr=0.1)
+    memory_: Reservoir
+
+    def __init__(
+        self,
+        network: Network = "auto",
+        *,
+        capacity: int = 100,
+        width: float = 1.0,
+        recipe: Recipe | None = None,
+        device: str = "auto",
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(network, width=width, recipe=recipe, device=device, random_state=random_state)
+        self.capacity = capacity
+
+    def _start(self) -> None:
+        super()._start()
+        check_count(self.capacity, "capacity")
+        self.memory_ = Reservoir.empty(())
+
+    def _train(self, model: SharedTrunk, now: Round) -> None:
+        recipe, device, lesson = self._recipe(), now.inputs.device, now.lesson
+        memory = self.memory_ if self.memory_.seen else Reservoir.empty(lesson.X.shape[1:])
+
+        def loss(batch: torch.Tensor) -> torch.Tensor:
+            if not memory.seen:
+                return now.loss(model, batch)
+            inputs, targets, tasks = memory.draw(recipe.batch_size, device)
+            features = model.features(torch.cat([now.inputs[batch], inputs]))
+            current, replayed = features[: len(batch)], features[len(batch) :]
+            new = cross_entropy(model.heads[now.task](current), now.targets[batch])
+            return new + loss_by_row(model.heads, replayed, targets, tasks)
+
+        optimise(model, loss, len(now.inputs), recipe)
+        rng = self._rng(lesson.task, "reservoir", lesson.record.n_rows)
+        self.memory_ = memory.with_rows(lesson.X, lesson.y, now.task, self.capacity, rng=rng)
+
+    def _stored(self) -> Iterable[StoredRows]:
+        return [self.memory_.stored()]

@@ -1,0 +1,80 @@
+"""EWC: elastic weight consolidation (Kirkpatrick et al., PNAS 2017)."""
+
+from collections.abc import Iterable
+
+import torch
+
+from lifelong._random import RandomState
+from lifelong.nets.architectures import Network
+from lifelong.nets.recipe import Recipe
+from lifelong.nets.training import optimise
+from lifelong.references.base import NetworkLearner, Round, SharedTrunk, copies
+from lifelong.references.fisher import diagonal_fisher
+from lifelong.references.quadratic import Quadratic
+
+
+def default_strength(rows_per_class: float) -> float:
+    """λ = 10 000 at 50 rows per class and 1000 at 500: it falls as the rows grow in number."""
+    return 10_000 * 50 / rows_per_class
+
+
+class EWC(NetworkLearner):
+    """Weights that mattered for an old task are held near their values after it, by springs as stiff as they mattered.
+
+        loss = CE + λ/2 Σ_τ Σ_i F_τ,i (θ_i − θ*_τ,i)²,   F_τ = E_x Σ_y p(y|x) (∂ −log p(y|x) / ∂θ)²
+
+    One penalty per task, as in the paper; their sum is kept as one quadratic, exactly, so memory does not grow with T.
+    F is the true Fisher (labels from the model, not from the data). Heads carry no penalty: each belongs to one task.
+    Batch-norm statistics, which have no gradient, move on with every task.
+
+    Parameters
+    ----------
+    strength : float, optional
+        λ; if left out, 10 000 · 50 / (rows per class).
+    fisher_rows : int
+        At most so many rows for the Fisher information.
+    network, width, recipe, device, random_state
+        See :class:`~lifelong.references.base.NetworkLearner`.
+    """
+
+    penalty_: Quadratic | None
+
+    def __init__(
+        self,
+        network: Network = "auto",
+        *,
+        strength: float | None = None,
+        fisher_rows: int = 1000,
+        width: float = 1.0,
+        recipe: Recipe | None = None,
+        device: str = "auto",
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(network, width=width, recipe=recipe, device=device, random_state=random_state)
+        self.strength = strength
+        self.fisher_rows = fisher_rows
+
+    def _start(self) -> None:
+        super()._start()
+        self.penalty_ = None
+
+    def _train(self, model: SharedTrunk, now: Round) -> None:
+        weights = list(model.trunk.parameters())
+        strength = default_strength(now.rows_per_class) if self.strength is None else self.strength
+        penalty = self.penalty_
+        optimise(
+            model,
+            lambda batch: now.loss(model, batch),
+            len(now.inputs),
+            self._recipe(),
+            before_step=None if penalty is None else lambda: penalty.add_gradient(weights, strength),
+        )
+        new = Quadratic(diagonal_fisher(model, now, self.fisher_rows), copies(weights))
+        self.penalty_ = self._consolidate(penalty, new)
+
+    def _consolidate(self, old: Quadratic | None, new: Quadratic) -> Quadratic:
+        # Σ_τ F_τ (θ − θ*_τ)²
+        return new if old is None else old.plus(new)
+
+    def _remembered(self) -> Iterable[torch.Tensor]:
+        return () if self.penalty_ is None else self.penalty_.tensors()

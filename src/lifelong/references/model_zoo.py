@@ -1,0 +1,162 @@
+"""Model Zoo (Ramesh & Chaudhari, ICLR 2022): boosting over tasks."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn.functional import pad
+
+from lifelong._random import RandomState
+from lifelong._validation import check_count
+from lifelong.learners.memory import StoredRows
+from lifelong.nets.architectures import Network
+from lifelong.nets.recipe import Recipe
+from lifelong.nets.training import optimise
+from lifelong.references.base import MultiTask, NetworkLearner, Round, SharedTrunk
+from lifelong.references.replay import loss_by_row
+from lifelong.references.total_replay import Part, remember, stored_tensors
+from lifelong.tasks.base import TaskName
+
+
+class Member(nn.Module):
+    """A network for a few of the tasks."""
+
+    def __init__(self, network: SharedTrunk, tasks: list[int]) -> None:
+        super().__init__()
+        self.network, self.tasks = network, tasks
+
+    def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
+        """Posteriors (n, K) of one of its tasks."""
+        posteriors: torch.Tensor = self.network(x, self.tasks.index(task)).softmax(dim=1)
+        return posteriors
+
+
+class Zoo(MultiTask):
+    """All members; a task's posteriors are the mean over the members that have its head."""
+
+    def __init__(self, members: Iterable[nn.Module] = ()) -> None:
+        super().__init__(n_features=0)
+        self.members = nn.ModuleList(members)
+
+    def grow(self, task: int, n_classes: int) -> None:
+        """Nothing: the next member brings its own heads."""
+
+    def head_modules(self) -> Iterable[nn.Module]:
+        """The heads of all members."""
+        return [head for member in self.members for head in member.network.heads]  # type: ignore[union-attr]
+
+    def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
+        """log of the mean posteriors (n, K); a member from before a class was known gives it probability 0."""
+        parts = [member(x, task) for member in self.members if task in member.tasks]  # type: ignore[operator]
+        widest = max(part.shape[1] for part in parts)
+        return torch.stack([pad(part, (0, widest - part.shape[1])) for part in parts]).mean(dim=0).log()
+
+
+def sampling_weights(losses: NDArray[np.float64]) -> NDArray[np.float64]:
+    """w ∝ clip(exp((ℓ − ℓ̄) / ℓ̄), 1e-4, 1e3) over the tasks seen so far: badly known tasks come again.
+
+    >>> sampling_weights(np.array([1.0, 3.0])).round(3)
+    array([0.269, 0.731])
+    """
+    mean = max(float(losses.mean()), np.finfo(float).tiny)
+    weights = np.exp(np.clip((losses - mean) / mean, np.log(1e-4), np.log(1e3)))
+    return np.asarray(weights / weights.sum())
+
+
+class ModelZoo(NetworkLearner):
+    """Every new task trains a fresh network jointly with a few old tasks, those that the zoo knows worst.
+
+        round t: a new net on task t and min(b, t) − 1 old tasks, drawn without replacement
+                 ∝ clip(exp((ℓ − ℓ̄)/ℓ̄), 1e-4, 1e3), ℓ = the zoo's training loss per task
+        p(y|x, task) = mean softmax over the nets that have the task's head
+
+    All rows are kept. As in the paper the weights look at seen tasks only, and no old net is ever trained again. Its
+    small wide-residual net is here the same base network as everyone's. More rows of a known task are a further round:
+    a new net that learns from all rows of the task, and old tasks beside it.
+
+    Parameters
+    ----------
+    tasks_per_round : int
+        b.
+    dropout : float
+        Before the heads, while training.
+    network, width, recipe, device, random_state
+        See :class:`~lifelong.references.base.NetworkLearner`.
+    """
+
+    default_recipe: ClassVar[Recipe] = Recipe(
+        epochs=100, batch_size=16, optimiser="sgd", lr=0.01, momentum=0.9, weight_decay=1e-5, schedule="cosine"
+    )
+    memory_: dict[TaskName, StoredRows]
+
+    def __init__(
+        self,
+        network: Network = "auto",
+        *,
+        tasks_per_round: int = 5,
+        dropout: float = 0.2,
+        width: float = 1.0,
+        recipe: Recipe | None = None,
+        device: str = "auto",
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(network, width=width, recipe=recipe, device=device, random_state=random_state)
+        self.tasks_per_round = tasks_per_round
+        self.dropout = dropout
+
+    def _start(self) -> None:
+        super()._start()
+        check_count(self.tasks_per_round, "tasks_per_round")
+        self.memory_ = {}
+
+    def _fresh(self, inputs: torch.Tensor) -> MultiTask:  # noqa: ARG002
+        return Zoo()
+
+    def _copied(self, model: Any) -> MultiTask:
+        return Zoo(model.members)  # members are never trained again, so they can be shared
+
+    def _train(self, model: Zoo, now: Round) -> None:
+        self.memory_ = remember(self.memory_, now)
+        parts = stored_tensors(self.memory_, now.inputs.device)
+        chosen = [now.task, *self._old_tasks(model, now, parts)]
+        member = self._new_member(now, [parts[task] for task in chosen])
+        model.members.append(member.eval())
+
+    def _old_tasks(self, zoo: Zoo, now: Round, parts: list[Part]) -> list[int]:
+        """min(b, t) − 1 of the other tasks, drawn by the zoo's losses on them."""
+        old = [part for part in parts if part[0] != now.task]
+        size = min(self.tasks_per_round - 1, len(old))
+        if size == 0:
+            return []
+        weights = sampling_weights(np.array([training_loss(zoo, *part) for part in old]))
+        rng = self._rng(now.lesson.task, "zoo", now.lesson.record.n_rows)
+        return [old[at][0] for at in rng.choice(len(old), size=size, replace=False, p=weights)]
+
+    def _new_member(self, now: Round, parts: list[Part]) -> Member:
+        """A fresh network, trained on the rows of these tasks together."""
+        inputs, targets = (torch.cat([part[at] for part in parts]) for at in (1, 2))  # type: ignore[misc]
+        which = torch.cat([torch.full_like(y, head) for head, (_, _, y) in enumerate(parts)])  # each row's head
+        network = SharedTrunk.fresh(self.network, self.width, inputs, self.dropout)
+        n_classes = [len(record.classes) for record in self.tasks_.values()]
+        for head, (task, _, _) in enumerate(parts):
+            own = task == now.task
+            network.grow(head, len(now.lesson.record.classes) if own else n_classes[task])
+
+        def loss(batch: torch.Tensor) -> torch.Tensor:
+            return loss_by_row(network.heads, network.features(inputs[batch]), targets[batch], which[batch])
+
+        optimise(network, loss, len(inputs), self._recipe())
+        return Member(network, [task for task, _, _ in parts])
+
+    def _stored(self) -> Iterable[StoredRows]:
+        return self.memory_.values()
+
+
+@torch.no_grad()
+def training_loss(zoo: Zoo, task: int, inputs: torch.Tensor, targets: torch.Tensor) -> float:
+    """ℓ: mean −log p of a task's own labels."""
+    log_p = torch.cat([zoo(rows, task) for rows in torch.split(inputs, 500)])  # (n, K)
+    return float(-log_p.gather(1, targets[:, None]).clamp(min=-100).mean())

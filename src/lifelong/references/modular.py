@@ -1,0 +1,142 @@
+"""The network of LMC: layers of modules that know by themselves which inputs they are for."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Self
+
+import torch
+from torch import nn
+
+from lifelong.nets.architectures import LayerSizes, Standardise
+from lifelong.references.base import MultiTask
+
+
+class Module(nn.Module):
+    """A functional part, and a decoder that reconstructs the module's input from its output.
+
+    How badly it does is the module's own measure of whether an input is for it: s, one number per row.
+    """
+
+    mean: torch.Tensor  # μ of s on the rows it was trained on
+    std: torch.Tensor  # σ
+
+    def __init__(self, function: nn.Module, decoder: nn.Module) -> None:
+        super().__init__()
+        self.function, self.decoder = function, decoder
+        self.register_buffer("mean", torch.zeros(()))
+        self.register_buffer("std", torch.zeros(()))
+
+    @property
+    def frozen(self) -> bool:
+        """Whether its task is over."""
+        return not any(weight.requires_grad for weight in self.function.parameters())
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Output, and s = mean squared error of the reconstruction (n,)."""
+        output = self.function(x)
+        sized = {"output_size": x.shape[2:]} if isinstance(self.decoder, nn.ConvTranspose2d) else {}
+        return output, ((self.decoder(output, **sized) - x) ** 2).flatten(1).mean(dim=1)
+
+
+class ModularLayer(nn.Module):
+    """Modules side by side; their outputs are mixed by how well each knows the input."""
+
+    def __init__(self, n_in: int, n_out: int, stride: int | None, temperature: float, prior_temperature: float) -> None:
+        super().__init__()
+        self.n_in, self.n_out, self.stride = n_in, n_out, stride  # without stride: a dense layer
+        self.temperature, self.prior_temperature = temperature, prior_temperature
+        self.modules_ = nn.ModuleList()
+
+    def add_module_(self) -> Module:
+        """A fresh module at this layer."""
+        a, b, stride = self.n_in, self.n_out, self.stride
+        if stride is None:
+            module = Module(nn.Sequential(nn.Linear(a, b), nn.ReLU()), nn.Linear(b, a))
+        else:
+            convolution = nn.Conv2d(a, b, 3, stride=stride, padding=1)
+            decoder = nn.ConvTranspose2d(b, a, 3, stride=stride, padding=1)
+            module = Module(nn.Sequential(convolution, nn.BatchNorm2d(b), nn.ReLU()), decoder)
+        self.modules_.append(module)
+        return module
+
+    def forward(self, x: torch.Tensor, prior: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
+        """The mixed output, and s of all modules (n, M).
+
+        w ∝ softmax(−log s / temp) · softmax(−log s̄ / prior_temp), where s̄ (M,) is the mean over the batch, or
+        ``prior``: the means over the task's training rows. A module from after that time is judged by each row alone.
+        No gradient runs through w.
+        """
+        outputs, losses = zip(*(module(x) for module in self.modules_), strict=True)
+        s = torch.stack(losses, dim=1)  # (n, M)
+        known = s.detach().clamp(min=1e-12)
+        mean = known.mean(dim=0, keepdim=True) if prior is None else _padded(prior, known)
+        w = (-known.log() / self.temperature - mean.log() / self.prior_temperature).softmax(dim=1)  # (n, M)
+        w = w.view(*w.shape, *[1] * (outputs[0].ndim - 1))
+        return (w * torch.stack(outputs, dim=1)).sum(dim=1), s
+
+
+def _padded(prior: torch.Tensor, s: torch.Tensor) -> torch.Tensor:
+    """The prior (M',) of the modules of that time, and s itself for later ones: (n, M)."""
+    return torch.cat([prior.clamp(min=1e-12).expand(len(s), -1), s[:, len(prior) :]], dim=1)
+
+
+class Prior(nn.Module):
+    """The mean s of every module, layer by layer, on a task's training rows."""
+
+    def __init__(self, means: list[torch.Tensor]) -> None:
+        super().__init__()
+        for layer, mean in enumerate(means):
+            self.register_buffer(f"layer_{layer}", mean)
+
+    def layers(self) -> list[torch.Tensor]:
+        """One tensor (M,) per layer."""
+        return list(self.buffers())
+
+
+class ModularNetwork(MultiTask):
+    """Layers of modules under one linear head per task; the base CNN's convolutions, or the MLP's dense layers."""
+
+    def __init__(
+        self, sizes: LayerSizes, standardise: Standardise, temperature: float, prior_temperature: float
+    ) -> None:
+        super().__init__(sizes.flat if sizes.convolutions else sizes.dense[-1])
+        self.standardise = standardise
+        shapes: list[tuple[int, int, int | None]] = [tuple(layer) for layer in sizes.convolutions]  # type: ignore[misc]
+        self.flat_rows = not shapes
+        shapes = shapes or [(a, b, None) for a, b in pairwise([sizes.flat, *sizes.dense])]
+        self.layers = nn.ModuleList(ModularLayer(*shape, temperature, prior_temperature) for shape in shapes)
+        for layer in self.modular_layers():
+            layer.add_module_()
+        self.priors = nn.ModuleList()  # per task, once it is learnt
+
+    def modular_layers(self) -> list[ModularLayer]:
+        """The layers, from the input up."""
+        return [layer for layer in self.layers if isinstance(layer, ModularLayer)]
+
+    def all_modules(self) -> Iterator[Module]:
+        """Every module of every layer."""
+        for layer in self.modular_layers():
+            yield from (module for module in layer.modules_ if isinstance(module, Module))
+
+    def train(self, mode: bool = True) -> Self:
+        """Frozen modules never leave eval mode."""
+        super().train(mode)
+        for module in self.all_modules():
+            module.train(mode and not module.frozen)
+        return self
+
+    def activations(self, x: torch.Tensor, task: int | None) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        """The last layer's output, and s (n, M) of every layer. ``task`` None: the prior comes from the batch."""
+        known = None if task is None or task >= len(self.priors) else self.priors[task]
+        priors = known.layers() if isinstance(known, Prior) else [None] * len(self.layers)
+        x = self.standardise(x)
+        x, losses = x.flatten(1) if self.flat_rows else x, []
+        for layer, prior in zip(self.layers, priors, strict=True):
+            x, s = layer(x, prior)
+            losses.append(s)
+        return x.flatten(1), losses
+
+    def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
+        """Logits (n, K)."""
+        logits: torch.Tensor = self.heads[task](self.activations(x, task)[0])
+        return logits

@@ -1,0 +1,163 @@
+"""ProgNN: progressive neural networks (Rusu et al., 2016), with the convolutional adapters of Lee et al. (2019)."""
+
+from itertools import pairwise
+from typing import ClassVar, Self
+
+import torch
+from torch import nn
+
+from lifelong.nets.architectures import LayerSizes, Standardise, layer_sizes
+from lifelong.nets.recipe import Recipe
+from lifelong.references.base import MultiTask, NetworkLearner, Round
+
+
+def lateral_width(channels_in: int, n_earlier: int) -> int:
+    """max(1, ⌊C_in / (2 (prev + 1))⌋): without the clamp it reaches 0 at the 9th task for C_in = 16."""
+    return max(1, channels_in // (2 * (n_earlier + 1)))
+
+
+class Lateral(nn.Module):
+    """From an earlier column's layer below: learned scalar → 1×1 convolution to few channels → ReLU → 3×3 convolution.
+
+    Between dense layers both convolutions are dense layers.
+    """
+
+    def __init__(self, narrow: nn.Module, wide: nn.Module) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+        self.adapter = nn.Sequential(narrow, nn.ReLU(), wide)
+
+    def forward(self, below: torch.Tensor) -> torch.Tensor:
+        """What is added to the column's own layer."""
+        added: torch.Tensor = self.adapter(self.scale * below)
+        return added
+
+
+class Layer(nn.Module):
+    """h = ReLU(norm(main(h_below) + Σ_j lateral_j(h_below of column j)))."""
+
+    def __init__(self, main: nn.Module, norm: nn.Module, laterals: list[Lateral]) -> None:
+        super().__init__()
+        self.main, self.norm, self.laterals = main, norm, nn.ModuleList(laterals)
+
+    def forward(self, below: torch.Tensor, earlier: list[torch.Tensor]) -> torch.Tensor:
+        """The layer's activation."""
+        total = self.main(below)
+        for lateral, theirs in zip(self.laterals, earlier, strict=True):
+            total = total + lateral(theirs)
+        activation: torch.Tensor = self.norm(total).relu()
+        return activation
+
+
+class Column(nn.Module):
+    """One task's network. Its layers read the earlier columns' layers below; its dense top after convolutions does not.
+
+    Without convolutions (flat rows, or ``network`` as hidden sizes) the dense layers are the ones with laterals, as in
+    Rusu et al.'s fully connected networks.
+    """
+
+    def __init__(self, sizes: LayerSizes, n_earlier: int) -> None:
+        super().__init__()
+        if sizes.convolutions:
+            self.layers = nn.ModuleList(_convolutions(sizes, n_earlier))
+            self.top = nn.Sequential(nn.Flatten(), *_plain([sizes.flat, *sizes.dense]))
+        else:
+            self.layers = nn.ModuleList(_dense([sizes.flat, *sizes.dense], n_earlier))
+            self.top = nn.Sequential()
+
+    def forward(self, x: torch.Tensor, earlier: list[list[torch.Tensor]]) -> list[torch.Tensor]:
+        """The activations of all layers; ``earlier`` are those of the earlier columns."""
+        activations: list[torch.Tensor] = []
+        for depth, layer in enumerate(self.layers):
+            below = activations[-1] if activations else x
+            activations.append(layer(below, [theirs[depth - 1] for theirs in earlier] if depth else []))
+        return activations
+
+
+def _convolutions(sizes: LayerSizes, n_earlier: int) -> list[Layer]:
+    def lateral(c_in: int, c_out: int, stride: int) -> Lateral:
+        r = lateral_width(c_in, n_earlier)
+        return Lateral(nn.Conv2d(c_in, r, 1), nn.Conv2d(r, c_out, 3, stride=stride, padding=1, bias=False))
+
+    return [
+        Layer(
+            nn.Conv2d(c_in, c_out, 3, stride=stride, padding=1),
+            nn.BatchNorm2d(c_out),
+            [lateral(c_in, c_out, stride) for _ in range(n_earlier if depth else 0)],
+        )
+        for depth, (c_in, c_out, stride) in enumerate(sizes.convolutions)
+    ]
+
+
+def _dense(units: list[int], n_earlier: int) -> list[Layer]:
+    def lateral(n_in: int, n_out: int) -> Lateral:
+        r = lateral_width(n_in, n_earlier)
+        return Lateral(nn.Linear(n_in, r), nn.Linear(r, n_out, bias=False))
+
+    return [
+        Layer(nn.Linear(a, b), nn.Identity(), [lateral(a, b) for _ in range(n_earlier if depth else 0)])
+        for depth, (a, b) in enumerate(pairwise(units))
+    ]
+
+
+def _plain(units: list[int]) -> list[nn.Module]:
+    return [part for a, b in pairwise(units) for part in (nn.Linear(a, b), nn.ReLU())]
+
+
+class ProgressiveNetwork(MultiTask):
+    """One column per task; only the last one trains, and all others stay in eval mode."""
+
+    def __init__(self, sizes: LayerSizes, standardise: Standardise) -> None:
+        super().__init__(sizes.dense[-1])
+        self.sizes, self.standardise = sizes, standardise
+        self.columns = nn.ModuleList()
+
+    def add_task(self) -> None:
+        """Freeze what there is and add a column."""
+        self.columns.requires_grad_(False)
+        self.columns.append(Column(self.sizes, len(self.columns)))
+
+    def train(self, mode: bool = True) -> Self:
+        """Frozen columns never leave eval mode: their batch-norm statistics are part of what is frozen."""
+        super().train(mode)
+        for column in self.columns:
+            column.train(mode and any(weight.requires_grad for weight in column.parameters()))
+        return self
+
+    def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
+        """Logits (n, K): the task's column and all before it."""
+        x = self.standardise(x)
+        x = x if self.sizes.convolutions else x.flatten(1)
+        activations: list[list[torch.Tensor]] = []
+        for column in list(self.columns)[: task + 1]:
+            activations.append(column(x, activations))
+        logits: torch.Tensor = self.heads[task](self.columns[task].top(activations[task][-1]))  # type: ignore[operator]
+        return logits
+
+
+class ProgNN(NetworkLearner):
+    """A new column of layers per task, which reads the frozen columns of all earlier tasks: nothing is ever forgotten.
+
+        h_l = ReLU(BN(W_l h_{l−1} + Σ_j V_lj ReLU(U_lj a_lj h^(j)_{l−1})))   for l > 1;  U: 1×1, V: 3×3 convolutions
+
+    Backward transfer is exactly 0. No laterals into layer 1 or into the dense layers after convolutions; on flat rows
+    the dense layers carry them. Parameters grow with T². The learning rate is constant (the authors divide it by
+    1 + epoch/4000, which is 1 for any training this long). More rows of a known task train its head alone: later
+    columns build on its column as it is.
+
+    Parameters
+    ----------
+    network : "auto", "cnn", "mlp" or hidden sizes
+    width, recipe, device, random_state
+        See :class:`~lifelong.references.base.NetworkLearner`.
+    """
+
+    default_recipe: ClassVar[Recipe] = Recipe(epochs=60, batch_size=10, optimiser="rmsprop", lr=1e-4)
+
+    def _fresh(self, inputs: torch.Tensor) -> MultiTask:
+        sizes = layer_sizes(self.network, tuple(inputs.shape[1:]), self.width)
+        return ProgressiveNetwork(sizes, Standardise(inputs))
+
+    def _train(self, model: ProgressiveNetwork, now: Round) -> None:
+        self._fit_rows(model, now)
+        model.columns.requires_grad_(False)

@@ -1,0 +1,164 @@
+"""RanDumb (Prabhu et al., NeurIPS 2024): random features and nearest class means; nothing is trained."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.spatial.distance import pdist
+from scipy.special import softmax
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from lifelong._random import RandomState
+from lifelong._validation import Codes, Rows, check_count
+from lifelong.encoders.forest import flatten
+from lifelong.learners.base import Learner, Lesson
+from lifelong.tasks.base import TaskName
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FourierFeatures:
+    """z(x) = √(2/D) cos(W x̃ + b): inner products approximate exp(−‖x̃ − x̃'‖² / 2σ²); x̃ is x standardised."""
+
+    mean: Array  # (p,)
+    scale: Array  # (p,)
+    W: Array  # (D, p)
+    b: Array  # (D,)
+
+    @classmethod
+    def for_rows(cls, X: Rows, n_features: int, *, rng: np.random.Generator) -> "FourierFeatures":
+        """σ is the median distance between rows, fixed here once and for all."""
+        rows = flatten(X).astype(np.float64)
+        mean, std = rows.mean(axis=0), rows.std(axis=0)
+        scale = np.where(std > 0, std, 1.0)
+        sample = ((rows - mean) / scale)[rng.permutation(len(rows))[:500]]
+        distances = pdist(sample) if len(sample) > 1 else np.ones(1)
+        sigma = float(np.median(distances)) or 1.0
+        W = rng.normal(scale=1 / sigma, size=(n_features, rows.shape[1]))
+        return cls(mean, scale, W, rng.uniform(0, 2 * np.pi, size=n_features))
+
+    def __call__(self, X: Rows) -> Array:
+        """Features (n, D)."""
+        rows = (flatten(X) - self.mean) / self.scale
+        return np.asarray(np.sqrt(2 / len(self.b)) * np.cos(rows @ self.W.T + self.b))
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMeans:
+    """Means and counts of a task's classes."""
+
+    means: Array  # (K, D)
+    counts: NDArray[np.int64]  # (K,)
+
+    def updated(self, Z: Array, y: Codes, n_classes: int) -> tuple["ClassMeans", Array]:
+        """The means with these rows, and what the rows add to the scatter within classes (D, D); both exact.
+
+        For n rows with mean μ and m more with mean ν:
+        μ ← (n μ + m ν)/(n + m);  S ← S + Σ (z − ν)(z − ν)ᵀ + n m/(n + m) (ν − μ)(ν − μ)ᵀ
+        """
+        grown = n_classes - len(self.counts)
+        mu = np.vstack([self.means, np.zeros((grown, Z.shape[1]))])  # (K, D)
+        n = np.concatenate([self.counts, np.zeros(grown, np.int64)])
+        m = np.bincount(y, minlength=n_classes)
+        sums = np.zeros_like(mu)
+        np.add.at(sums, y, Z)
+        nu = sums / np.maximum(m, 1)[:, None]
+        total = np.maximum(n + m, 1)
+        inside, moved = Z - nu[y], (nu - mu) * np.sqrt(n * m / total)[:, None]
+        means = mu + (nu - mu) * (m / total)[:, None]
+        return ClassMeans(means, n + m), inside.T @ inside + moved.T @ moved
+
+
+def oas_shrinkage(S: Array, n: int) -> float:
+    """ρ of oracle approximating shrinkage (Chen et al., 2010) for a covariance S (p, p) of n rows."""
+    p = len(S)
+    of_square, square_of = float((S**2).sum()), float(np.trace(S)) ** 2  # tr(S²), tr(S)²
+    denominator = (n + 1 - 2 / p) * (of_square - square_of / p)
+    return 1.0 if denominator <= 0 else min(1.0, ((1 - 2 / p) * of_square + square_of) / denominator)
+
+
+class RanDumb(Learner):
+    """Rows become random Fourier features; a row belongs to the class of its task with the nearest mean.
+
+        z(x) = √(2/D) cos(W x + b);   Σ = (1 − ρ) S + ρ tr(S)/D · I;   argmin_k (z − μ_k)ᵀ Σ⁻¹ (z − μ_k)
+
+    S is the covariance within the classes of all tasks so far, shared, and exact however the rows arrive; so old tasks
+    gain from new ones. ρ is the oracle approximating shrinkage, which also makes Σ invertible while there are fewer
+    rows than features; therefore the primal form serves throughout, and memory is D². The paper has D = 25 000 (5 GB)
+    and a fixed kernel width; here D = 2000 and the median distance in the first task. No network, no training loop.
+
+    Parameters
+    ----------
+    n_features : int
+        D.
+    random_state : int, Generator or None
+    """
+
+    features_: FourierFeatures | None
+    means_: dict[TaskName, ClassMeans]
+    scatter_: Array  # (D, D)
+    factor_: Any  # Cholesky factor of Σ
+
+    def __init__(self, n_features: int = 2000, *, random_state: RandomState = None) -> None:
+        self.n_features = n_features
+        self.random_state = random_state
+
+    def _start(self) -> None:
+        check_count(self.n_features, "n_features")
+        self.features_, self.means_, self.factor_ = None, {}, None
+        self.scatter_ = np.zeros((self.n_features, self.n_features))
+
+    def _learn(self, lesson: Lesson) -> None:
+        self._take_in(lesson, ClassMeans(np.zeros((0, self.n_features)), np.zeros(0, np.int64)))
+
+    def _extend(self, lesson: Lesson) -> None:
+        self._take_in(lesson, self.means_[lesson.task])
+
+    def _take_in(self, lesson: Lesson, known: ClassMeans) -> None:
+        features = self.features_
+        if features is None:
+            features = FourierFeatures.for_rows(lesson.X, self.n_features, rng=self._rng("features"))
+        means, scatter = known.updated(features(lesson.X), lesson.y, len(lesson.record.classes))
+        self.features_, self.means_ = features, {**self.means_, lesson.task: means}
+        self.scatter_ = self.scatter_ + scatter
+        self.factor_ = cho_factor(self._covariance(), lower=True)
+
+    def _covariance(self) -> Array:
+        """Σ = (1 − ρ) S + ρ tr(S)/D · I; the identity while all rows equal their class means."""
+        n = sum(int(one.counts.sum()) for one in self.means_.values())
+        S = self.scatter_ / n
+        variance = float(np.trace(S)) / len(S)
+        if variance <= 0:
+            return np.eye(len(S))
+        rho = oas_shrinkage(S, n)
+        return np.asarray((1 - rho) * S + rho * variance * np.eye(len(S)))
+
+    def _posteriors(self, X: Rows, task: TaskName) -> Array:
+        assert self.features_ is not None
+        means, counts = self.means_[task].means, self.means_[task].counts
+        A = cho_solve(self.factor_, means.T)  # Σ⁻¹ μ (D, K)
+        # −½ (z − μ)ᵀ Σ⁻¹ (z − μ) up to a term that all classes share
+        scores = self.features_(X) @ A - (means * A.T).sum(axis=1) / 2  # (n, K)
+        return np.asarray(softmax(np.where(counts > 0, scores, -np.inf), axis=1))
+
+    def plain_models(self, n_tasks: int) -> dict[str, Any]:  # noqa: ARG002
+        """Linear discriminant analysis of the rows as they are, with a shrunk covariance."""
+        model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+        return {"lda": make_pipeline(FunctionTransformer(flatten), model)}
+
+    def sizes(self) -> dict[str, int]:
+        """``parameters`` (a count), and bytes of ``encoders``, ``channels`` and stored ``rows``."""
+        features = self.features_
+        assert features is not None
+        encoder = sum(part.nbytes for part in (features.mean, features.scale, features.W, features.b))
+        return {
+            "parameters": self.scatter_.size + sum(one.means.size for one in self.means_.values()),
+            "encoders": encoder + self.scatter_.nbytes + self.factor_[0].nbytes,
+            "channels": sum(one.means.nbytes + one.counts.nbytes for one in self.means_.values()),
+            "rows": 0,
+        }

@@ -1,0 +1,73 @@
+"""Rows of several tasks in one batch, and the memories that such rows come from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from lifelong._validation import Codes, Rows
+from lifelong.learners.memory import StoredRows
+from lifelong.references.base import SharedTrunk
+
+
+def losses_by_part(
+    model: SharedTrunk, parts: Sequence[tuple[int, torch.Tensor, torch.Tensor]]
+) -> tuple[torch.Tensor, ...]:
+    """Cross-entropy of each part (task, rows, labels) on its own head; one joint pass through the trunk."""
+    features = model.features(torch.cat([inputs for _, inputs, _ in parts]))
+    pieces = torch.split(features, [len(inputs) for _, inputs, _ in parts])
+    return tuple(
+        cross_entropy(model.heads[task](piece), targets)
+        for piece, (task, _, targets) in zip(pieces, parts, strict=True)
+    )
+
+
+def loss_by_row(
+    heads: nn.ModuleList, features: torch.Tensor, targets: torch.Tensor, tasks: torch.Tensor
+) -> torch.Tensor:
+    """Mean cross-entropy over rows of many tasks, each row on its own task's head."""
+    total = features.new_zeros(())
+    for task in sorted(set(tasks.tolist())):
+        own = tasks == task
+        total = total + cross_entropy(heads[task](features[own]), targets[own], reduction="sum")
+    return total / len(features)
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """Rows with their labels and task numbers."""
+
+    X: Rows
+    y: Codes
+    tasks: NDArray[np.intp]
+
+    @classmethod
+    def empty(cls, in_shape: tuple[int, ...]) -> Self:
+        """No rows yet."""
+        return cls(np.empty((0, *in_shape), np.float32), np.empty(0, np.intp), np.empty(0, np.intp))
+
+    def joined(self, X: Rows, y: Codes, task: int) -> tuple[Rows, Codes, NDArray[np.intp]]:
+        """The rows of the memory and then these."""
+        tasks = np.concatenate([self.tasks, np.full(len(y), task)])
+        return np.concatenate([self.X, X]), np.concatenate([self.y, y]), tasks
+
+    def draw(self, size: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """At most ``size`` different rows at random: inputs, targets, task numbers."""
+        chosen = torch.randperm(len(self.y))[:size]
+        inputs, targets, tasks = (torch.from_numpy(part)[chosen].to(device) for part in (self.X, self.y, self.tasks))
+        return inputs, targets, tasks
+
+    def stored(self) -> StoredRows:
+        """For the books."""
+        return StoredRows(self.X, self.y)
+
+
+def memory_loss(model: SharedTrunk, rows: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> torch.Tensor:
+    """Mean cross-entropy of rows drawn from a memory."""
+    inputs, targets, tasks = rows
+    return loss_by_row(model.heads, model.features(inputs), targets, tasks)

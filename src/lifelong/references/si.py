@@ -1,0 +1,104 @@
+"""SI: synaptic intelligence (Zenke, Poole & Ganguli, ICML 2017)."""
+
+from collections.abc import Iterable, Sequence
+
+import torch
+
+from lifelong._random import RandomState
+from lifelong.nets.architectures import Network
+from lifelong.nets.recipe import Recipe
+from lifelong.nets.training import optimise
+from lifelong.references.base import NetworkLearner, Round, SharedTrunk, Tensors, copies
+from lifelong.references.quadratic import Quadratic
+
+
+def default_strength(rows_per_class: float) -> float:
+    """c = 10 000 at 50 rows per class and 100 at 500."""
+    return 10_000 * (50 / rows_per_class) ** 2
+
+
+class PathIntegral:
+    """W_i = −Σ_steps g_i Δθ_i: how much of the fall of the loss along the path each weight accounts for."""
+
+    def __init__(self, weights: Sequence[torch.Tensor]) -> None:
+        self._weights, self._before = weights, copies(weights)
+        self.total = [torch.zeros_like(weight) for weight in weights]
+
+    @torch.no_grad()
+    def after_step(self) -> None:
+        """Add the step just taken, with the gradient that was applied in it (the penalty's included)."""
+        for W, weight, before in zip(self.total, self._weights, self._before, strict=True):
+            if weight.grad is not None:
+                W.addcmul_(weight.grad, before.sub_(weight))  # −g (θ_after − θ_before)
+            before.copy_(weight)
+
+
+def importance(W: torch.Tensor, moved: torch.Tensor, xi: float) -> torch.Tensor:
+    """ω = max(W, 0) / ((θ − θ_prev)² + ξ): a weight that made the loss worse gets no spring, never a repelling one."""
+    return W.clamp(min=0) / (moved**2 + xi)
+
+
+class SI(NetworkLearner):
+    """Weights along whose path the loss fell are held near where the last task left them.
+
+        W += −g·Δθ each step;  after a task: Ω += W / ((θ − θ_prev)² + ξ);  loss = CE + c Σ_i Ω_i (θ_i − θ_prev,i)²
+
+    W and θ_prev start anew with every task. Negative W counts as 0 per task, so Ω never falls (the paper's released
+    code clamps too; the formula alone would let a weight be pushed away). Shared layers only, as for EWC.
+
+    Parameters
+    ----------
+    strength : float, optional
+        c; if left out, 10 000 · (50 / rows per class)².
+    xi : float
+        ξ, which bounds the importance of a weight that hardly moved.
+    network, width, recipe, device, random_state
+        See :class:`~lifelong.references.base.NetworkLearner`.
+    """
+
+    penalty_: Quadratic | None
+
+    def __init__(
+        self,
+        network: Network = "auto",
+        *,
+        strength: float | None = None,
+        xi: float = 0.1,
+        width: float = 1.0,
+        recipe: Recipe | None = None,
+        device: str = "auto",
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(network, width=width, recipe=recipe, device=device, random_state=random_state)
+        self.strength = strength
+        self.xi = xi
+
+    def _start(self) -> None:
+        super()._start()
+        self.penalty_ = None
+
+    def _train(self, model: SharedTrunk, now: Round) -> None:
+        weights = list(model.trunk.parameters())
+        c = default_strength(now.rows_per_class) if self.strength is None else self.strength
+        previous, path, penalty = copies(weights), PathIntegral(weights), self.penalty_
+        optimise(
+            model,
+            lambda batch: now.loss(model, batch),
+            len(now.inputs),
+            self._recipe(),
+            # c Σ Ω (θ − θ_prev)² = 2c · ½ Σ Ω (θ − θ_prev)²
+            before_step=None if penalty is None else lambda: penalty.add_gradient(weights, 2 * c),
+            after_step=path.after_step,
+        )
+        self.penalty_ = Quadratic(self._importances(path, weights, previous), copies(weights))
+
+    @torch.no_grad()
+    def _importances(self, path: PathIntegral, weights: Sequence[torch.Tensor], previous: Tensors) -> Tensors:
+        """Ω after the task."""
+        new = [importance(W, now - was, self.xi) for W, now, was in zip(path.total, weights, previous, strict=True)]
+        if self.penalty_ is None:
+            return tuple(new)
+        return tuple(Omega + omega for Omega, omega in zip(self.penalty_.curvature, new, strict=True))
+
+    def _remembered(self) -> Iterable[torch.Tensor]:
+        return () if self.penalty_ is None else self.penalty_.tensors()

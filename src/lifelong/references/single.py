@@ -1,0 +1,67 @@
+"""The control Single: a network per task that never hears of another task."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import nn
+
+from lifelong.learners.memory import StoredRows
+from lifelong.nets.training import optimise
+from lifelong.references.base import MultiTask, NetworkLearner, Round, SharedTrunk
+from lifelong.references.total_replay import remember
+from lifelong.tasks.base import TaskName
+
+
+class Separate(MultiTask):
+    """A network per task."""
+
+    def __init__(self, networks: Iterable[nn.Module] = ()) -> None:
+        super().__init__(n_features=0)
+        self.networks = nn.ModuleList(networks)
+
+    def grow(self, task: int, n_classes: int) -> None:
+        """Nothing: every network brings its own head."""
+
+    def head_modules(self) -> Iterable[nn.Module]:
+        """The head of each network."""
+        return [head for network in self.networks for head in network.heads]  # type: ignore[union-attr]
+
+    def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
+        """Logits (n, K) of the task's own network."""
+        logits: torch.Tensor = self.networks[task](x, 0)
+        return logits
+
+
+class Single(NetworkLearner):
+    """A fresh network per task, with its own head, on all rows of the task.
+
+    Nothing is shared and nothing forgotten: all transfers are 0. Rows are kept only so that more rows of a known task
+    can train its network anew, on all of them.
+    """
+
+    memory_: dict[TaskName, StoredRows]
+
+    def _start(self) -> None:
+        super()._start()
+        self.memory_ = {}
+
+    def _fresh(self, inputs: torch.Tensor) -> MultiTask:  # noqa: ARG002
+        return Separate()
+
+    def _copied(self, model: Any) -> MultiTask:
+        return Separate(model.networks)
+
+    def _train(self, model: Separate, now: Round) -> None:
+        self.memory_ = remember(self.memory_, now)
+        rows, device = self.memory_[now.lesson.task], now.inputs.device
+        inputs, targets = torch.from_numpy(rows.X).to(device), torch.from_numpy(rows.y).to(device)
+        network = SharedTrunk.fresh(self.network, self.width, inputs)
+        network.grow(0, len(now.lesson.record.classes))
+        whole = now._replace(task=0, inputs=inputs, targets=targets)
+        optimise(network, lambda batch: whole.loss(network, batch), len(inputs), self._recipe())
+        networks = list(model.networks)
+        model.networks = nn.ModuleList([*networks[: now.task], network, *networks[now.task + 1 :]])
+
+    def _stored(self) -> Iterable[StoredRows]:
+        return self.memory_.values()

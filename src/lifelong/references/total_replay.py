@@ -1,0 +1,70 @@
+"""Total Replay: all rows of all tasks, again with every new task."""
+
+from collections.abc import Iterable
+
+import torch
+
+from lifelong.learners.memory import StoredRows
+from lifelong.nets.training import optimise
+from lifelong.references.base import NetworkLearner, Round, SharedTrunk
+from lifelong.references.replay import losses_by_part
+from lifelong.tasks.base import TaskName
+
+
+class TotalReplay(NetworkLearner):
+    """Every step sees a full batch from each task so far, each on its own head.
+
+        loss = mean over tasks τ ≤ t of CE(batch of τ, head τ)
+
+    All rows are kept, and a step costs t times None's, by design. More rows of a known task are replayed beside its
+    old rows, which count as a batch of their own.
+
+    Parameters
+    ----------
+    network, width, recipe, device, random_state
+        See :class:`~lifelong.references.base.NetworkLearner`. ``recipe.batch_size`` is per task.
+    """
+
+    memory_: dict[TaskName, StoredRows]
+
+    def _start(self) -> None:
+        super()._start()
+        self.memory_ = {}
+
+    def _train(self, model: SharedTrunk, now: Round) -> None:
+        recipe = self._recipe()
+        old = stored_tensors(self.memory_, now.inputs.device)
+
+        def loss(batch: torch.Tensor) -> torch.Tensor:
+            current = (now.task, now.inputs[batch], now.targets[batch])
+            return torch.stack(losses_by_part(model, [current, *drawn(old, recipe.batch_size)])).mean()
+
+        optimise(model, loss, len(now.inputs), recipe)
+        self.memory_ = remember(self.memory_, now)
+
+    def _stored(self) -> Iterable[StoredRows]:
+        return self.memory_.values()
+
+
+Part = tuple[int, torch.Tensor, torch.Tensor]  # a task's number, rows, labels
+
+
+def stored_tensors(memory: dict[TaskName, StoredRows], device: torch.device) -> list[Part]:
+    """The stored rows of each task, in order of arrival, on the device."""
+    return [
+        (task, torch.from_numpy(rows.X).to(device), torch.from_numpy(rows.y).to(device))
+        for task, rows in enumerate(memory.values())
+    ]
+
+
+def drawn(parts: list[Part], size: int) -> list[Part]:
+    """At most ``size`` different rows of each part, at random."""
+    chosen = [torch.randperm(len(targets))[:size] for _, _, targets in parts]
+    return [(task, X[rows], y[rows]) for (task, X, y), rows in zip(parts, chosen, strict=True)]
+
+
+def remember(memory: dict[TaskName, StoredRows], now: Round) -> dict[TaskName, StoredRows]:
+    """The memory with a copy of all rows of the lesson."""
+    task, X, y, _ = now.lesson
+    new = StoredRows(X.copy(), y.copy())
+    return {**memory, task: memory[task].with_rows(new) if task in memory else new}

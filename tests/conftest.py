@@ -1,0 +1,29 @@
+"""Rules for all tests: decoded copies go into a scratch folder; tests on real files need LIFELONG_DATA."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def scratch_cache(tmp_path_factory):
+    """One cache for the whole run, shared by xdist's workers, never the user's own."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    before = os.environ.get("LIFELONG_CACHE")
+    os.environ["LIFELONG_CACHE"] = str(shared / "lifelong-cache")
+    yield
+    if before is None:
+        del os.environ["LIFELONG_CACHE"]
+    else:
+        os.environ["LIFELONG_CACHE"] = before
+
+
+def pytest_runtest_setup(item):
+    """Tests marked ``data`` read real files: skipped on a machine without them, but never in CI."""
+    if item.get_closest_marker("data") is None or Path(os.environ.get("LIFELONG_DATA") or "missing").is_dir():
+        return
+    if os.environ.get("CI", "").lower() in {"1", "true"}:
+        pytest.fail("LIFELONG_DATA is not set or not a folder, and tests on real files are never skipped in CI.")
+    pytest.skip("needs real benchmark files: set LIFELONG_DATA")

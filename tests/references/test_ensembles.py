@@ -1,0 +1,136 @@
+"""LMC, Model Zoo and CoSCL: several networks or modules at work together."""
+
+import numpy as np
+import pytest
+import torch
+from tiny_references import make_stream, taught, teach, tiny
+from torch.nn.functional import kl_div
+
+from lifelong import Recipe, TaskStream
+from lifelong.references.coscl import Cooperation, disagreement
+from lifelong.references.lmc import training_losses
+from lifelong.references.model_zoo import sampling_weights, training_loss
+from lifelong.references.modular import ModularLayer
+
+
+def test_lmc_adds_modules_when_the_input_shifts_and_none_when_it_does_not(flat: TaskStream) -> None:
+    shifted = make_stream((8,), shift=6.0)
+    here, there = (teach(tiny("lmc"), stream[:1]) for stream in (flat, shifted))
+    here.partial_fit(flat[0].X_test, flat[0].y_test, task="more of the same")
+    there.partial_fit(shifted[1].X_train, shifted[1].y_train, task="second")
+    assert [len(layer.modules_) for layer in here.model_.modular_layers()] == [1, 1]
+    assert len(there.model_.modular_layers()[0].modules_) == 2
+    assert all(module.frozen for module in there.model_.all_modules())
+
+
+def test_lmcs_modules_note_their_statistics_and_freeze(flat: TaskStream) -> None:
+    learner = teach(tiny("lmc"), flat[:1])
+    losses = training_losses(learner.model_, torch.from_numpy(flat[0].X_train))
+    for layer, s in zip(learner.model_.modular_layers(), losses, strict=True):
+        module = layer.modules_[0]
+        torch.testing.assert_close(module.mean, s[:, 0].mean())
+        torch.testing.assert_close(module.std, s[:, 0].std(correction=0))
+    old = [layer.modules_[0] for layer in learner.model_.modular_layers()]
+    learner.partial_fit(flat[1].X_train, flat[1].y_train, task="second")
+    new = [layer.modules_[0] for layer in learner.model_.modular_layers()]
+    for before, after in zip(old, new, strict=True):
+        assert all(torch.equal(a, b) for a, b in zip(before.parameters(), after.parameters(), strict=True))
+
+
+def test_lmc_mixes_by_reconstruction_and_prior() -> None:
+    layer = ModularLayer(3, 4, None, temperature=0.5, prior_temperature=0.1)
+    layer.add_module_(), layer.add_module_()
+    x = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))
+    mixed, s = layer(x, None)
+    weights = (-s.log() / 0.5).softmax(dim=1) * (-s.mean(dim=0).log() / 0.1).softmax(dim=0)
+    weights = weights / weights.sum(dim=1, keepdim=True)
+    outputs = torch.stack([module(x)[0] for module in layer.modules_], dim=1)
+    torch.testing.assert_close(mixed, (weights[:, :, None] * outputs).sum(dim=1))
+
+
+def test_a_module_that_came_later_is_judged_by_each_row() -> None:
+    layer = ModularLayer(3, 4, None, temperature=0.5, prior_temperature=0.1)
+    layer.add_module_(), layer.add_module_()
+    x = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))
+    together, s = layer(x, torch.tensor([0.7]))
+    mean = torch.stack([torch.full((6,), 0.7), s[:, 1]], dim=1)
+    weights = (-s.log() / 0.5 - mean.log() / 0.1).softmax(dim=1)
+    outputs = torch.stack([module(x)[0] for module in layer.modules_], dim=1)
+    torch.testing.assert_close(together, (weights[:, :, None] * outputs).sum(dim=1))
+    torch.testing.assert_close(layer(x[:1], torch.tensor([0.7]))[0], together[:1])
+
+
+def test_the_zoo_draws_badly_known_tasks_more_often() -> None:
+    losses = np.array([0.5, 1.0, 1.5])
+    expected = np.exp((losses - 1.0) / 1.0)
+    np.testing.assert_allclose(sampling_weights(losses), expected / expected.sum())
+    # clipped at 1e-4 and 1e3: one task of a thousand is far worse than all others
+    extreme = sampling_weights(np.array([1000.0] + [1e-9] * 999))
+    assert extreme[0] / extreme[1] == pytest.approx(1e3 / np.exp(-1), rel=1e-3)
+    np.testing.assert_allclose(sampling_weights(np.zeros(4)), 0.25)
+
+
+def test_every_round_adds_a_network_for_the_new_task_and_some_old_ones(flat: TaskStream) -> None:
+    learner = teach(tiny("model-zoo", tasks_per_round=2), flat)
+    members = [member.tasks for member in learner.model_.members]
+    assert members[0] == [0]
+    assert members[1] == [1, 0]
+    assert members[2][0] == 2
+    assert len(members[2]) == 2
+
+
+def test_the_zoo_answers_with_the_mean_over_the_networks_that_know_the_task(flat: TaskStream) -> None:
+    learner = taught("model-zoo")
+    X = torch.from_numpy(flat[0].X_test)
+    with torch.no_grad():
+        mean = torch.stack([member(X, 0) for member in learner.model_.members if 0 in member.tasks]).mean(dim=0)
+    np.testing.assert_allclose(learner.predict_proba(flat[0].X_test, "first"), mean.numpy(), atol=1e-6)
+
+
+def test_the_zoo_never_trains_an_old_network_again(flat: TaskStream) -> None:
+    learner = teach(tiny("model-zoo"), flat[:1])
+    first = [weight.clone() for weight in learner.model_.members[0].parameters()]
+    learner.partial_fit(flat[1].X_train, flat[1].y_train, task="second")
+    assert all(torch.equal(a, b) for a, b in zip(first, learner.model_.members[0].parameters(), strict=True))
+
+
+def test_the_zoos_loss_is_the_mean_negative_log_posterior(flat: TaskStream) -> None:
+    learner, task = taught("model-zoo"), flat[1]
+    y = np.array([int(label[-1]) for label in task.y_train])
+    posteriors = learner.predict_proba(task.X_train, "second")
+    loss = training_loss(learner.model_, 1, torch.from_numpy(task.X_train), torch.from_numpy(y))
+    assert loss == pytest.approx(-np.log(posteriors[np.arange(len(y)), y]).mean(), rel=1e-4)
+
+
+def test_disagreement_is_the_sum_of_divergences_with_the_second_side_learning() -> None:
+    logits = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    log_p = logits.log_softmax(dim=2)
+    by_hand = sum(
+        kl_div(log_p[i], log_p[j].detach(), log_target=True, reduction="batchmean")
+        for i in range(3)
+        for j in range(3)
+        if i != j
+    )
+    ours = disagreement(logits)
+    torch.testing.assert_close(ours, by_hand)
+    gradients = [torch.autograd.grad(loss, logits)[0] for loss in (ours, by_hand)]
+    torch.testing.assert_close(*gradients)
+
+
+def test_coscls_learners_together_are_about_as_large_as_one_network(images: TaskStream) -> None:
+    def n_weights(name: str) -> int:
+        learner = tiny(name, network="cnn", width=0.3, recipe=Recipe(iterations=1, batch_size=8))
+        task = images[0]
+        return learner.partial_fit(task.X_train, task.y_train, task="first").sizes()["parameters"]
+
+    assert n_weights("coscl") == pytest.approx(n_weights("none"), rel=0.15)
+
+
+def test_coscl_gates_features_sums_them_and_has_a_penalty(flat: TaskStream) -> None:
+    learner = taught("coscl")
+    model = learner.model_
+    assert isinstance(model, Cooperation)
+    X = torch.from_numpy(flat[1].X_test)
+    features = sum(trunk(X) * (100 * gate).sigmoid() for trunk, gate in zip(model.trunks, model.gates[1], strict=True))
+    torch.testing.assert_close(model(X, 1), model.heads[1](features))
+    assert float(learner.penalty_.value([w.detach() + 0.1 for w in model.trunks.parameters()])) > 0
