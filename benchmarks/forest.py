@@ -6,22 +6,14 @@ Lower is better; 1.0 would mean that everything but scikit-learn's own tree code
 """
 
 import argparse
-import statistics
-import time
-from collections.abc import Callable
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
+from benchmarks.measure import seconds, side_by_side
 from lifelong import SillyForest
 from lifelong._random import generator
 from lifelong.encoders import ForestEncoder
-
-
-def seconds(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
 
 
 def make_tasks(n_tasks: int, n_rows: int, n_features: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -56,16 +48,6 @@ def push(trees: list[DecisionTreeClassifier], X: np.ndarray) -> None:
         tree.tree_.apply(X)
 
 
-def median_ratio(ours: Callable[[], object], theirs: Callable[[], object], repeats: int) -> tuple[float, float, float]:
-    """Alternate the two sides; median seconds of each, and the median of the ratios."""
-    pairs = [(seconds(ours), seconds(theirs)) for _ in range(repeats)]
-    return (
-        statistics.median(a for a, _ in pairs),
-        statistics.median(b for _, b in pairs),
-        statistics.median(a / b for a, b in pairs),
-    )
-
-
 def channel_growth(tasks: list[tuple[np.ndarray, np.ndarray]], sizes: list[int]) -> list[tuple[int, float, float]]:
     """Seconds for all channels, and bytes per (task, encoder), at several numbers of tasks."""
     learner, rows = learn(tasks), []
@@ -81,7 +63,7 @@ def channel_growth(tasks: list[tuple[np.ndarray, np.ndarray]], sizes: list[int])
                     )
 
         cells = [learner.channels_[t].tables[s].nbytes for t in range(size) for s in range(size)]
-        rows.append((size, min(seconds(fill) for _ in range(3)), float(np.mean(cells))))
+        rows.append((size, min(seconds(fill) for _ in range(5)), float(np.mean(cells))))
     return rows
 
 
@@ -94,15 +76,24 @@ def main() -> None:
     arguments = parser.parse_args()
     tasks = make_tasks(arguments.tasks, arguments.rows, arguments.features)
 
-    ours, theirs, ratio = median_ratio(lambda: learn(tasks), lambda: grow_and_push(tasks), arguments.repeats)
-    print(f"partial_fit, all tasks    {ours:8.3f} s   grow + push {theirs:8.3f} s   ratio {ratio:.2f}   (target ≤ 1.3)")
-
-    learner, trees, (X, _) = learn(tasks), grow_and_push(tasks), make_tasks(1, 1000, arguments.features)[0]
-    learner.predict(X, task=0)
-    ours, theirs, ratio = median_ratio(
-        lambda: learner.predict(X, task=0), lambda: push(trees, X), 5 * arguments.repeats
+    repeats = arguments.repeats
+    side_by_side(
+        f"partial_fit, {arguments.tasks} tasks",
+        lambda: learn(tasks),
+        "grow the trees, push the rows",
+        lambda: grow_and_push(tasks),
+        repeats=repeats,
+        target="≤ 1.3",
     )
-    print(f"predict, 1000 rows        {ours:8.4f} s   push        {theirs:8.4f} s   ratio {ratio:.2f}   (target ≤ 1.3)")
+    learner, trees, (X, _) = learn(tasks), grow_and_push(tasks), make_tasks(1, 1000, arguments.features)[0]
+    side_by_side(
+        "predict, 1000 rows",
+        lambda: learner.predict(X, task=0),
+        "push the rows",
+        lambda: push(trees, X),
+        repeats=5 * repeats,
+        target="≤ 1.3",
+    )
 
     sizes = [10, 20, 40]
     growth = channel_growth(make_tasks(max(sizes), arguments.rows, 50), sizes)

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from benchmarks.forest import median_ratio
+from benchmarks.measure import side_by_side
 from lifelong import Recipe, SillyNetwork, Task
 from lifelong.encoders.network import NetworkEncoder
 from lifelong.nets.architectures import Standardise, cnn
@@ -55,19 +55,24 @@ def main() -> None:
     encoder = NetworkEncoder("cnn", max_samples=1.0, recipe=recipe)
 
     bare_loop(X, y, recipe)  # warm up
-    ours, theirs, ratio = median_ratio(
-        lambda: encoder.fit(X, y, rng=np.random.default_rng(0)), lambda: bare_loop(X, y, recipe), arguments.repeats
+    side_by_side(
+        "training an encoder",
+        lambda: encoder.fit(X, y, rng=np.random.default_rng(0)),
+        "bare loop, one thread",
+        lambda: bare_loop(X, y, recipe),
+        repeats=arguments.repeats,
+        target="≤ 1.05",
     )
-    print(f"training an encoder   {ours:7.2f} s   bare loop, 1 thread        {theirs:7.2f} s   ratio {ratio:.2f}  (≤ 1.05)")
-
     n_tasks = 4
     parallel_encoders(X, y, 1, 2)  # start the processes
-    ours, theirs, ratio = median_ratio(
+    side_by_side(
+        f"{n_tasks} encoders, n_jobs=2",
         lambda: parallel_encoders(X, y, arguments.epochs, n_tasks),
+        "one by one, two threads each",
         lambda: [bare_loop(X, y, recipe, threads=2) for _ in range(n_tasks)],
-        max(arguments.repeats // 2, 1),
+        repeats=max(arguments.repeats // 2, 1),
+        target="< 1",
     )
-    print(f"{n_tasks} encoders, n_jobs=2  {ours:7.2f} s   one by one, 2 threads each {theirs:7.2f} s   ratio {ratio:.2f}  (< 1)")
 
 
 if __name__ == "__main__":

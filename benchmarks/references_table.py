@@ -31,7 +31,7 @@ DATASETS = ("cifar-10x10", "spoken-digit")
 
 # About 9000 rows shown per task instead of 128 000, in steps of 64 rows instead of 256.
 _ADAM = {"recipe": Recipe(iterations=140, batch_size=64, lr=1e-4)}
-_RMSPROP = {"recipe": Recipe(epochs=12, batch_size=10, optimiser="rmsprop", lr=1e-4)}
+_RMSPROP = {"recipe": Recipe(epochs=8, batch_size=10, optimiser="rmsprop", lr=1e-4)}
 CAPPED: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("none", "si", "lwf", "total-replay", "partial-replay", "single"), _ADAM),
     "ewc": {**_ADAM, "fisher_rows": 200},
@@ -47,7 +47,7 @@ CAPPED: dict[str, dict[str, Any]] = {
             epochs=12, batch_size=16, optimiser="sgd", lr=0.01, momentum=0.9, weight_decay=1e-5, schedule="cosine"
         )
     },
-    "coscl": {"recipe": Recipe(epochs=20, batch_size=64, lr=1e-3)},
+    "coscl": {"recipe": Recipe(epochs=15, batch_size=64, lr=1e-3)},
 }
 ONE_ROW_PER_CLASS = {"cifar-10x10": 100, "spoken-digit": 60}  # ER's memory
 

@@ -59,7 +59,7 @@ class FactorisedNetwork(MultiTask):
         self.base_channels, self.mapped_channels = (
             [max(1, round(width * channels)) for channels in each] for each in (_BASE_CHANNELS, _MAPPED_CHANNELS)
         )
-        self.bases = nn.ParameterList(torch.randn(channels, 2, 2) for channels in self.base_channels)
+        self.bases = nn.ParameterList(torch.randn(channels, 2, 2) / channels**0.5 for channels in self.base_channels)
         self.parts = nn.ModuleList()
 
     def add_task(self) -> None:

@@ -15,6 +15,7 @@ from sklearn.preprocessing import FunctionTransformer
 from lifelong._random import RandomState
 from lifelong._validation import Codes, Rows, check_count
 from lifelong.encoders.forest import flatten
+from lifelong.exceptions import ParameterError
 from lifelong.learners.base import Learner, Lesson
 from lifelong.tasks.base import TaskName
 
@@ -31,15 +32,17 @@ class FourierFeatures:
     b: Array  # (D,)
 
     @classmethod
-    def for_rows(cls, X: Rows, n_features: int, *, rng: np.random.Generator) -> "FourierFeatures":
-        """σ is the median distance between rows, fixed here once and for all."""
+    def for_rows(
+        cls, X: Rows, n_features: int, sigma: float | None = None, *, rng: np.random.Generator
+    ) -> "FourierFeatures":
+        """σ, unless given, is the median distance between standardised rows; fixed here once and for all."""
         rows = flatten(X).astype(np.float64)
         mean, std = rows.mean(axis=0), rows.std(axis=0)
         scale = np.where(std > 0, std, 1.0)
-        sample = ((rows - mean) / scale)[rng.permutation(len(rows))[:500]]
-        distances = pdist(sample) if len(sample) > 1 else np.ones(1)
-        sigma = float(np.median(distances)) or 1.0
-        W = rng.normal(scale=1 / sigma, size=(n_features, rows.shape[1]))
+        if sigma is None:
+            sample = ((rows - mean) / scale)[rng.permutation(len(rows))[:500]]
+            sigma = float(np.median(pdist(sample))) if len(sample) > 1 else 1.0
+        W = rng.normal(scale=1 / (sigma or 1.0), size=(n_features, rows.shape[1]))
         return cls(mean, scale, W, rng.uniform(0, 2 * np.pi, size=n_features))
 
     def __call__(self, X: Rows) -> Array:
@@ -96,6 +99,8 @@ class RanDumb(Learner):
     ----------
     n_features : int
         D.
+    kernel_width : float, optional
+        σ; if left out, the median distance between the first task's rows, standardised.
     random_state : int, Generator or None
     """
 
@@ -104,12 +109,19 @@ class RanDumb(Learner):
     scatter_: Array  # (D, D)
     factor_: Any  # Cholesky factor of Σ
 
-    def __init__(self, n_features: int = 2000, *, random_state: RandomState = None) -> None:
+    def __init__(
+        self, n_features: int = 2000, *, kernel_width: float | None = None, random_state: RandomState = None
+    ) -> None:
         self.n_features = n_features
+        self.kernel_width = kernel_width
         self.random_state = random_state
 
     def _start(self) -> None:
         check_count(self.n_features, "n_features")
+        if self.kernel_width is not None and not self.kernel_width > 0:
+            raise ParameterError(
+                f"kernel_width={self.kernel_width!r} must be positive, or None for the median distance."
+            )
         self.features_, self.means_, self.factor_ = None, {}, None
         self.scatter_ = np.zeros((self.n_features, self.n_features))
 
@@ -122,7 +134,8 @@ class RanDumb(Learner):
     def _take_in(self, lesson: Lesson, known: ClassMeans) -> None:
         features = self.features_
         if features is None:
-            features = FourierFeatures.for_rows(lesson.X, self.n_features, rng=self._rng("features"))
+            rng = self._rng("features")
+            features = FourierFeatures.for_rows(lesson.X, self.n_features, self.kernel_width, rng=rng)
         means, scatter = known.updated(features(lesson.X), lesson.y, len(lesson.record.classes))
         self.features_, self.means_ = features, {**self.means_, lesson.task: means}
         self.scatter_ = self.scatter_ + scatter
