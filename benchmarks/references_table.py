@@ -29,8 +29,8 @@ from lifelong.tasks.datasets import load
 FACTORIES = {**REFERENCES, **CONTROLS}
 DATASETS = ("cifar-10x10", "spoken-digit")
 
-# About 9000 rows shown per task instead of 128 000, in steps of 64 rows instead of 256.
-_ADAM = {"recipe": Recipe(iterations=140, batch_size=64, lr=1e-4)}
+# About 8000 rows shown per task instead of 128 000, in steps of 64 rows instead of 256.
+_ADAM = {"recipe": Recipe(iterations=120, batch_size=64, lr=1e-4)}
 _RMSPROP = {"recipe": Recipe(epochs=8, batch_size=10, optimiser="rmsprop", lr=1e-4)}
 CAPPED: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("none", "si", "lwf", "total-replay", "partial-replay", "single"), _ADAM),
@@ -38,7 +38,7 @@ CAPPED: dict[str, dict[str, Any]] = {
     "o-ewc": {**_ADAM, "fisher_rows": 200},
     "er": {"recipe": Recipe(epochs=8, batch_size=10, optimiser="sgd", lr=0.1)},
     "a-gem": {"recipe": Recipe(epochs=8, batch_size=10, optimiser="sgd", lr=0.03), "reference_size": 64},
-    "tag": {"recipe": Recipe(epochs=8, batch_size=10, optimiser="rmsprop", lr=2.5e-4)},
+    "tag": {"recipe": Recipe(epochs=6, batch_size=10, optimiser="rmsprop", lr=2.5e-4)},
     "prognn": _RMSPROP,
     "df-cnn": _RMSPROP,
     "lmc": {"recipe": Recipe(epochs=20, batch_size=64, lr=1e-3)},

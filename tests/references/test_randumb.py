@@ -1,12 +1,14 @@
 """RanDumb: exact statistics, however the rows arrive."""
 
 import numpy as np
+import pytest
 from scipy.spatial.distance import cdist
 from sklearn.covariance import oas
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from tiny_references import taught, tiny
 
 from lifelong import TaskStream
+from lifelong.exceptions import ParameterError
 from lifelong.references.randumb import ClassMeans, FourierFeatures, oas_shrinkage
 
 
@@ -72,6 +74,14 @@ def test_a_class_without_rows_has_probability_0(flat: TaskStream) -> None:
     learner = tiny("randumb").partial_fit(task.X_train, task.y_train, task="first", classes=classes)
     ghost = learner.classes_of("first").tolist().index("ghost")
     assert (learner.predict_proba(task.X_test)[:, ghost] == 0).all()
+
+
+def test_the_kernel_width_is_the_users_where_given_and_must_be_positive(flat: TaskStream) -> None:
+    task = flat[0]
+    learner = tiny("randumb", kernel_width=50.0).partial_fit(task.X_train, task.y_train, task="first")
+    assert abs(1 / learner.features_.W.std() - 50) < 5
+    with pytest.raises(ParameterError, match="kernel_width"):
+        tiny("randumb", kernel_width=0.0).partial_fit(task.X_train, task.y_train)
 
 
 def test_learning_one_task_changes_the_covariance_of_the_other() -> None:

@@ -22,7 +22,8 @@ class FactorisedConvolution(nn.Module):
     def __init__(self, sizes: Convolution, base_channels: int, mapped_channels: int) -> None:
         super().__init__()
         c_in, c_out, self.stride = sizes
-        self.deconvolution = nn.ConvTranspose2d(base_channels, mapped_channels, 3, stride=2, padding=1)  # 2×2 → 3×3
+        # 2×2 → 3×3; without a bias, so that the kernel is made of the base and of nothing else
+        self.deconvolution = nn.ConvTranspose2d(base_channels, mapped_channels, 3, stride=2, padding=1, bias=False)
         spread = (2 / (9 * c_in * mapped_channels)) ** 0.5
         self.tensor = nn.Parameter(spread * torch.randn(mapped_channels, c_out, c_in))
         self.norm = nn.BatchNorm2d(c_out)
@@ -59,7 +60,7 @@ class FactorisedNetwork(MultiTask):
         self.base_channels, self.mapped_channels = (
             [max(1, round(width * channels)) for channels in each] for each in (_BASE_CHANNELS, _MAPPED_CHANNELS)
         )
-        self.bases = nn.ParameterList(torch.randn(channels, 2, 2) / channels**0.5 for channels in self.base_channels)
+        self.bases = nn.ParameterList(0.02 * torch.randn(channels, 2, 2) for channels in self.base_channels)
         self.parts = nn.ModuleList()
 
     def add_task(self) -> None:
