@@ -19,7 +19,11 @@ TINY: dict[str, dict[str, Any]] = {
     "tag": {"network": (16,), "recipe": Recipe(epochs=20, batch_size=10, lr=1e-2)},
     "prognn": {"network": (16, 16), "recipe": RMSPROP},
     "lmc": {"network": (16, 16), "recipe": ADAM},
-    "df-cnn": {"network": "cnn", "width": 0.15, "recipe": RMSPROP},
+    "df-cnn": {
+        "network": "cnn",
+        "width": 0.1,
+        "recipe": Recipe(iterations=50, batch_size=20, optimiser="rmsprop", lr=1e-3),
+    },
     "model-zoo": {"network": (16,), "recipe": Recipe(epochs=8, batch_size=16, optimiser="sgd", lr=0.05, momentum=0.9)},
     "randumb": {"n_features": 200},
     "single": {"network": (16,), "recipe": ADAM},

@@ -61,7 +61,7 @@ class CoSCL(NetworkLearner):
         loss = CE(head_t(Σ_k f_k(x) · sigmoid(100 e_{k,t}))) + λ/2 Σ_τ F_τ (θ − θ*_τ)²
                + 0.02 Σ_{i≠j} KL(p_j ‖ p_i),   p_j detached
 
-    F is the empirical Fisher of small batches, as in the authors' code; its λ is not EWC's. p_k is what the task's head
+    F is the empirical Fisher of batches of 20 (the size is our choice); its λ is not EWC's. p_k is what the task's head
     says of learner k's gated features alone. Gates and heads belong to their task and carry no penalty.
 
     Parameters

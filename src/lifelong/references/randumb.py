@@ -92,8 +92,8 @@ class RanDumb(Learner):
 
     S is the covariance within the classes of all tasks so far, shared, and exact however the rows arrive; so old tasks
     gain from new ones. ρ is the oracle approximating shrinkage, which also makes Σ invertible while there are fewer
-    rows than features; therefore the primal form serves throughout, and memory is D². The paper has D = 25 000 (5 GB)
-    and a fixed kernel width; here D = 2000 and the median distance in the first task. No network, no training loop.
+    rows than features; therefore the primal form serves throughout, and memory is D². The paper has D = 25 000 (5 GB);
+    here D = 2000, and the kernel's width is the median distance in the first task. No network, no training loop.
 
     Parameters
     ----------
