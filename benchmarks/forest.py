@@ -58,9 +58,7 @@ def channel_growth(tasks: list[tuple[np.ndarray, np.ndarray]], sizes: list[int])
             for t in range(size):
                 channel = learner._channel().with_class_counts(learner.tasks_[t].class_counts)
                 for s in range(size):
-                    channel = channel.update(
-                        s, learner.encoders_[s], pushed[t][s], tasks[t][1], in_task=s == t, rng=None
-                    )
+                    channel = channel.update(s, learner.encoders_[s], pushed[t][s], tasks[t][1], rng=None)
 
         cells = [learner.channels_[t].tables[s].nbytes for t in range(size) for s in range(size)]
         rows.append((size, min(seconds(fill) for _ in range(5)), float(np.mean(cells))))

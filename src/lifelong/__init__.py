@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from lifelong.channels import ForestChannel as ForestChannel
     from lifelong.channels import LeafChannel as LeafChannel
     from lifelong.channels import NeighboursChannel as NeighboursChannel
+    from lifelong.channels import RidgeChannel as RidgeChannel
     from lifelong.encoders import Encoder as Encoder
     from lifelong.encoders import ForestEncoder as ForestEncoder
     from lifelong.encoders.network import NetworkEncoder as NetworkEncoder
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "lifelong.channels": ["Channel", "ForestChannel", "LeafChannel", "NeighboursChannel"],
+    "lifelong.channels": ["Channel", "ForestChannel", "LeafChannel", "NeighboursChannel", "RidgeChannel"],
     "lifelong.encoders": ["Encoder", "ForestEncoder"],
     "lifelong.encoders.network": ["NetworkEncoder"],
     "lifelong.evaluation": ["ErrorTable", "evaluate"],

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
-from lifelong.channels import ForestChannel, LeafChannel, NeighboursChannel
+from lifelong.channels import ForestChannel, LeafChannel, NeighboursChannel, RidgeChannel
 from lifelong.channels.leaf import count_leaves, leaf_votes
 from lifelong.encoders import ForestEncoder
 
@@ -53,16 +53,14 @@ def test_votes_equal_a_loop_over_rows_and_trees():
 def test_a_row_in_empty_leaves_only_gets_the_class_priors():
     X, y = two_blobs()
     forest = ForestEncoder(n_trees=2).fit(X, y, rng=RNG(0))
-    channel = (
-        LeafChannel().with_class_counts(np.array([3, 1])).update("a", forest, forest.encode(X)[:0], y[:0], in_task=True)
-    )
+    channel = LeafChannel().with_class_counts(np.array([3, 1])).update("a", forest, forest.encode(X)[:0], y[:0])
     np.testing.assert_allclose(channel.predict_proba({"a": forest.encode(X[:4])}), [[0.75, 0.25]] * 4)
 
 
 def test_a_forest_channel_is_an_ordinary_random_forest():
     X, y = two_blobs(n=400)
     test, truth = two_blobs(n=2000, seed=1)
-    channel = started(ForestChannel(n_trees=200), y).update("a", None, X, y, in_task=False, rng=RNG(0))
+    channel = started(ForestChannel(n_trees=200), y).update("a", None, X, y, rng=RNG(0))
     ours = channel.predict_proba({"a": test})[:, 1]
     theirs = RandomForestClassifier(200, random_state=0).fit(X, y).predict_proba(test)[:, 1]
     assert np.abs(ours - theirs).mean() < 0.03
@@ -74,7 +72,7 @@ def test_posteriors_average_over_encoders(channel):
     (Z_a, y), (Z_b, _) = two_blobs(), two_blobs(seed=1)
     both = started(channel, y)
     for name, Z in (("a", Z_a), ("b", Z_b)):
-        both = both.update(name, None, Z, y, in_task=False, rng=RNG(0))
+        both = both.update(name, None, Z, y, rng=RNG(0))
     alone = [both.predict_proba({name: Z}) for name, Z in (("a", Z_a), ("b", Z_b))]
     np.testing.assert_allclose(both.predict_proba({"a": Z_a, "b": Z_b}), np.mean(alone, axis=0))
 
@@ -82,21 +80,21 @@ def test_posteriors_average_over_encoders(channel):
 @pytest.mark.parametrize("channel", [ForestChannel(n_trees=5), NeighboursChannel()])
 def test_an_encoder_without_rows_of_the_task_says_nothing(channel):
     Z, y = two_blobs()
-    knows = started(channel, y).update("a", None, Z, y, in_task=False, rng=RNG(0))
-    knows = knows.update("b", None, Z[:0], y[:0], in_task=True, rng=RNG(0))
+    knows = started(channel, y).update("a", None, Z, y, rng=RNG(0))
+    knows = knows.update("b", None, Z[:0], y[:0], rng=RNG(0))
     np.testing.assert_array_equal(knows.predict_proba({"a": Z, "b": Z}), knows.predict_proba({"a": Z}))
-    empty = started(channel, y).update("b", None, Z[:0], y[:0], in_task=True, rng=RNG(0))
+    empty = started(channel, y).update("b", None, Z[:0], y[:0], rng=RNG(0))
     np.testing.assert_allclose(empty.predict_proba({"b": Z}), 0.5)
 
 
-@pytest.mark.parametrize("channel", [LeafChannel(), ForestChannel(n_trees=3), NeighboursChannel()])
+@pytest.mark.parametrize("channel", [LeafChannel(), ForestChannel(n_trees=3), NeighboursChannel(), RidgeChannel()])
 def test_updating_returns_a_new_channel_and_leaves_the_old_one_alone(channel):
     X, y = two_blobs()
     encoder = ForestEncoder(n_trees=3).fit(X, y, rng=RNG(0))
     Z = encoder.encode(X) if isinstance(channel, LeafChannel) else X
-    before = started(channel, y).update("a", encoder, Z, y, in_task=False, rng=RNG(0))
+    before = started(channel, y).update("a", encoder, Z, y, rng=RNG(0))
     answers, size = before.predict_proba({"a": Z}), before.nbytes
-    more = before.update("a", encoder, Z, 1 - y, in_task=False, rng=RNG(0))
+    more = before.update("a", encoder, Z, 1 - y, rng=RNG(0))
     more.with_class_counts(np.array([5, 5, 5]))
     np.testing.assert_array_equal(before.predict_proba({"a": Z}), answers)
     assert before.nbytes == size
@@ -108,10 +106,10 @@ def test_rows_in_two_parts_equal_rows_at_once(channel):
     X, y = two_blobs()
     encoder = ForestEncoder(n_trees=3).fit(X, y, rng=RNG(0))
     Z = encoder.encode(X) if isinstance(channel, LeafChannel) else X
-    at_once = started(channel, y).update("a", encoder, Z, y, in_task=False, rng=RNG(0))
+    at_once = started(channel, y).update("a", encoder, Z, y, rng=RNG(0))
     in_parts = started(channel, y)
     for part in (slice(0, 30), slice(30, None)):
-        in_parts = in_parts.update("a", encoder, Z[part], y[part], in_task=False, rng=RNG(0))
+        in_parts = in_parts.update("a", encoder, Z[part], y[part], rng=RNG(0))
     np.testing.assert_array_equal(at_once.predict_proba({"a": Z}), in_parts.predict_proba({"a": Z}))
 
 
@@ -120,10 +118,10 @@ def test_a_new_class_gets_a_column(channel):
     X, y = two_blobs()
     encoder = ForestEncoder(n_trees=3).fit(X, y, rng=RNG(0))
     Z = encoder.encode(X) if isinstance(channel, LeafChannel) else X
-    old = started(channel, y).update("a", encoder, Z, y, in_task=False, rng=RNG(0))
+    old = started(channel, y).update("a", encoder, Z, y, rng=RNG(0))
     new = old.with_class_counts(np.array([40, 40, 80]))
     np.testing.assert_allclose(new.predict_proba({"a": Z})[:, :2], old.predict_proba({"a": Z}))
-    grown = new.update("a", encoder, Z, np.full(len(y), 2), in_task=False, rng=RNG(0))
+    grown = new.update("a", encoder, Z, np.full(len(y), 2), rng=RNG(0))
     assert grown.predict_proba({"a": Z})[:, 2].mean() > 0.3
 
 
@@ -132,5 +130,5 @@ def test_counts_outgrow_small_integers_without_wrapping():
     encoder = ForestEncoder(n_trees=1).fit(X, y, rng=RNG(0))
     channel = started(LeafChannel(), y)
     for _ in range(300):
-        channel = channel.update("a", encoder, encoder.encode(X), y, in_task=False)
+        channel = channel.update("a", encoder, encoder.encode(X), y)
     assert channel.tables["a"].sum() == 300 * 300

@@ -47,7 +47,7 @@ def test_in_task_counts_hold_each_tree_s_held_out_rows_only():
     rng = np.random.default_rng(3)
     in_bag = encoder.split(y, rng=rng)
     forest = encoder.fit(X, y, in_bag=in_bag, rng=rng)
-    Z, _ = held_out(forest.encode(X), in_bag)
+    Z, _ = held_out(forest.encode(X), y, in_bag)
     counted = count_leaves(Z, y, forest.n_leaves, 3)
     by_hand = np.zeros_like(counted)
     for b, (tree, leaf_of_node) in enumerate(zip(forest.trees, forest.leaf_of_node, strict=True)):

@@ -49,13 +49,20 @@ def test_a_share_of_one_holds_nothing_out():
 
 def test_a_tree_abstains_on_the_rows_it_trained_on():
     Z = np.arange(6, dtype=np.int32).reshape(3, 2)
-    seen, rows = held_out(Z, np.array([[True, False], [False, False], [True, True]]))
+    seen, y = held_out(Z, np.arange(3), np.array([[True, False], [False, False], [True, True]]))
     np.testing.assert_array_equal(seen, [[-1, 1], [2, 3], [-1, -1]])
-    assert len(np.arange(3)[rows]) == 3
+    np.testing.assert_array_equal(y, [0, 1, 2])
 
 
 def test_a_network_keeps_only_rows_it_did_not_train_on():
     Z = np.arange(6, dtype=np.float32).reshape(3, 2)
-    seen, rows = held_out(Z, np.array([True, False, True]))
+    seen, y = held_out(Z, np.arange(3), np.array([True, False, True]))
     np.testing.assert_array_equal(seen, [[2, 3]])
-    np.testing.assert_array_equal(rows, [1])
+    np.testing.assert_array_equal(y, [1])
+
+
+def test_an_encoder_of_another_task_has_seen_no_row():
+    Z = np.arange(6, dtype=np.float32).reshape(3, 2)
+    seen, y = held_out(Z, np.arange(3), None)
+    np.testing.assert_array_equal(seen, Z)
+    assert len(y) == 3

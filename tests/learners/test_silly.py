@@ -14,6 +14,8 @@ LEARNERS = {
     "forest": lambda **more: SillyForest(4, random_state=0, **more),
     "network": lambda **more: SillyNetwork(**NETWORK, random_state=0, **more),
     "neighbours": lambda **more: SillyNetwork(**NETWORK, channel="neighbours", random_state=0, **more),
+    "ridge forest": lambda **more: SillyForest(4, channel="ridge", random_state=0, **more),
+    "ridge network": lambda **more: SillyNetwork(**NETWORK, channel="ridge", random_state=0, **more),
 }
 each_learner = pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
 
@@ -45,8 +47,9 @@ class Spy:
     def with_class_counts(self, class_counts):
         return Spy(self.log, self.seen)
 
-    def update(self, name, encoder, Z, y, *, in_task, rng, n_jobs=None):
-        self.log.append((name, Z.copy(), y.copy(), in_task))
+    def update(self, name, encoder, Z, y, *, in_bag=None, rows=None, rng, n_jobs=None):
+        Z, y = held_out(Z, y, in_bag)
+        self.log.append((name, Z.copy(), y.copy(), in_bag is not None))
         return Spy(self.log, [*self.seen, name])
 
     def only(self, names):
@@ -120,7 +123,7 @@ def test_held_out_rows_of_each_tree_are_disjoint_from_its_in_bag_rows():
     X, y = rng.permutation(200).reshape(-1, 1).astype(np.float32), np.arange(200) % 2
     learner = SillyForest(5, random_state=0).partial_fit(X, y, task="t")
     in_bag = ForestEncoder(5).split(y, rng=learner._rng("t", "encoder"))
-    Z, _ = held_out(learner.encoders_["t"].encode(X), in_bag)
+    Z, _ = held_out(learner.encoders_["t"].encode(X), y, in_bag)
     assert ((Z >= 0) == ~in_bag).all()
     assert learner.channels_["t"].tables["t"].sum() == (~in_bag).sum()
 
@@ -302,4 +305,4 @@ def test_sizes_count_parameters_and_bytes_by_part(make):
     sizes = taught(make(), tasks(2)).sizes()
     assert set(sizes) == {"parameters", "encoders", "channels", "rows"}
     assert all(size > 0 for size in sizes.values())
-    assert sizes["rows"] == 2 * 60 * (5 * 4 + 8)
+    assert sizes["rows"] == 2 * 60 * (5 * 4 + 8 + 8)

@@ -7,14 +7,23 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from lifelong import SillyForest, SillyNetwork
 
-# The one list of checks that cannot apply, each with the reason.
+# The one list of checks that cannot apply: to which learners, and why.
 CANNOT_APPLY = {
-    "check_array_api_input": "experimental; only runs with SCIPY_ARRAY_API set before SciPy is imported",
+    "check_array_api_input": (
+        lambda learner: True,
+        "experimental; only runs with SCIPY_ARRAY_API set before SciPy is imported",
+    ),
+    "check_methods_subset_invariance": (
+        lambda learner: isinstance(learner, SillyNetwork) and learner.channel == "ridge",
+        "wants 1e-7; the last bits of a float32 network depend on the size of the batch, and ridge passes them on",
+    ),
 }
 LEARNERS = [
     SillyForest(random_state=0),
     SillyNetwork((16,), epochs=40, lr=1e-2, random_state=0),
     SillyNetwork((16,), epochs=40, lr=1e-2, channel="neighbours", random_state=0),
+    SillyForest(channel="ridge", random_state=0),
+    SillyNetwork((16,), epochs=40, lr=1e-2, channel="ridge", random_state=0),
 ]
 
 
@@ -22,7 +31,11 @@ def checks():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = [pair for learner in LEARNERS for pair in estimator_checks_generator(learner)]
-    return [(learner, check) for learner, check in found if check.func.__name__ not in CANNOT_APPLY]
+    return [(learner, check) for learner, check in found if not cannot_apply(learner, check)]
+
+
+def cannot_apply(learner, check):
+    return check.func.__name__ in CANNOT_APPLY and CANNOT_APPLY[check.func.__name__][0](learner)
 
 
 @pytest.mark.filterwarnings("default")  # the checks provoke warnings on purpose

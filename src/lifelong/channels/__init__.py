@@ -4,5 +4,6 @@ from lifelong.channels.base import Channel
 from lifelong.channels.forest import ForestChannel
 from lifelong.channels.leaf import LeafChannel
 from lifelong.channels.neighbours import NeighboursChannel
+from lifelong.channels.ridge import RidgeChannel
 
-__all__ = ["Channel", "ForestChannel", "LeafChannel", "NeighboursChannel"]
+__all__ = ["Channel", "ForestChannel", "LeafChannel", "NeighboursChannel", "RidgeChannel"]

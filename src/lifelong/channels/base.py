@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._validation import Codes
-from lifelong.encoders.base import Representation
+from lifelong.encoders.base import Mask, Representation
 from lifelong.tasks.base import TaskName
 
 Posteriors = NDArray[np.float64]  # (n, K), rows sum to 1
@@ -34,13 +34,16 @@ class Channel(Protocol):
         Z: Representation,
         y: Codes,
         *,
-        in_task: bool,
+        in_bag: Mask | None = None,
+        rows: NDArray[np.intp] | None = None,
         rng: np.random.Generator,
         n_jobs: int | None = None,
     ) -> Self:
         """Algorithms 2 and 3: take in rows of the task as the encoder called ``name`` represents them.
 
-        With ``in_task`` these are held-out rows only; an entry of -1 is a tree that trained on that row.
+        ``in_bag`` is given when it is the task's own encoder and says which rows it trained on, (n,) or per tree
+        (n, B): honest channels pass it to :func:`~lifelong.encoders.base.held_out`. ``rows`` numbers the rows in the
+        order in which the task got them.
         """
         ...
 

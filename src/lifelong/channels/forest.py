@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from lifelong._validation import Codes
 from lifelong.channels.base import Posteriors, n_rows_of
 from lifelong.channels.leaf import LeafChannel
-from lifelong.encoders.base import FittedEncoder, Representation
+from lifelong.encoders.base import FittedEncoder, Mask, Representation, held_out
 from lifelong.encoders.forest import FittedForest, grow_forest
 from lifelong.tasks.base import TaskName
 
@@ -37,18 +37,20 @@ class ForestChannel:
         Z: Representation,
         y: Codes,
         *,
-        in_task: bool,
+        in_bag: Mask | None = None,
+        rows: NDArray[np.intp] | None = None,  # noqa: ARG002
         rng: np.random.Generator,
         n_jobs: int | None = None,
     ) -> "ForestChannel":
         """Grow the forest for a new encoder, or count more rows in the one that is there."""
+        Z, y = held_out(Z, y, in_bag)
         if len(y) == 0:
             return self
         forest, drawn = self.forests.get(name), None
         if forest is None:
             drawn = rng.multinomial(len(y), np.full(len(y), 1 / len(y)), size=self.n_trees).T  # (n, B): the bootstrap
             forest = grow_forest(Z, y, weights=drawn.astype(np.float64), rng=rng, n_jobs=n_jobs, max_features="sqrt")
-        leaves = self.leaves.update(name, forest, forest.encode(Z), y, in_task=in_task, times=drawn)
+        leaves = self.leaves.update(name, forest, forest.encode(Z), y, times=drawn)
         return replace(self, forests={**self.forests, name: forest}, leaves=leaves)
 
     def only(self, names: Collection[TaskName]) -> "ForestChannel":

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from lifelong._validation import Codes
 from lifelong.channels.base import Posteriors, average, n_rows_of
+from lifelong.encoders.base import Mask, held_out
 from lifelong.encoders.forest import FittedForest, Leaves
 from lifelong.tasks.base import TaskName
 
@@ -38,12 +39,14 @@ class LeafChannel:
         Z: Leaves,
         y: Codes,
         *,
-        in_task: bool,  # noqa: ARG002 - abstentions (-1) already mark what a tree trained on
+        in_bag: Mask | None = None,
+        rows: NDArray[np.intp] | None = None,  # noqa: ARG002
         rng: np.random.Generator | None = None,  # noqa: ARG002 - counting is not random
         n_jobs: int | None = None,  # noqa: ARG002
         times: NDArray[np.int64] | None = None,
     ) -> "LeafChannel":
         """Drop the task's rows into the leaves and count; ``times`` (n, B) says how often each tree counts a row."""
+        Z, y = held_out(Z, y, in_bag)
         table = count_leaves(Z, y, encoder.n_leaves, len(self.class_counts), times)
         if name in self.tables:
             table = smallest(self.tables[name].astype(np.uint64) + table)

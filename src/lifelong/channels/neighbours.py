@@ -9,7 +9,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from lifelong._validation import Codes
 from lifelong.channels.base import Posteriors, average, n_rows_of
-from lifelong.encoders.base import FittedEncoder, Representation
+from lifelong.encoders.base import FittedEncoder, Mask, Representation, held_out
 from lifelong.tasks.base import TaskName
 
 
@@ -36,11 +36,13 @@ class NeighboursChannel:
         Z: Representation,
         y: Codes,
         *,
-        in_task: bool,  # noqa: ARG002 - in-task rows were held out already
+        in_bag: Mask | None = None,
+        rows: NDArray[np.intp] | None = None,  # noqa: ARG002
         rng: np.random.Generator | None = None,  # noqa: ARG002 - nothing is random here
         n_jobs: int | None = None,  # noqa: ARG002
     ) -> "NeighboursChannel":
         """Remember the rows."""
+        Z, y = held_out(Z, y, in_bag)
         if name in self.rows:
             old_Z, old_y = self.rows[name]
             Z, y = np.concatenate([old_Z, Z]), np.concatenate([old_y, y])

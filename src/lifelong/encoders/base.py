@@ -1,6 +1,5 @@
 """What an encoder is, and the honest split that every encoder trains behind."""
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,12 +65,13 @@ def honest_split(y: Codes, share: float, *, rng: np.random.Generator, n_splits: 
     return in_bag
 
 
-def held_out(Z: Representation, in_bag: Mask) -> tuple[Representation, Sequence[int] | slice]:
-    """The representation as the in-task channel may see it, and which rows remain.
+def held_out(Z: Representation, y: Codes, in_bag: Mask | None) -> tuple[Representation, Codes]:
+    """What an honest channel learns from: rows that the encoder has not trained on (all, if ``in_bag`` is None).
 
     A part of an encoder (a tree) never answers for a row it trained on: that entry becomes -1, an abstention.
     """
+    if in_bag is None:
+        return Z, y
     if in_bag.ndim == 2:
-        return np.where(in_bag, np.int32(-1), Z), slice(None)
-    rows: Any = np.flatnonzero(~in_bag)
-    return Z[rows], rows
+        return np.where(in_bag, np.int32(-1), Z), y
+    return Z[~in_bag], y[~in_bag]

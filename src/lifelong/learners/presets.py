@@ -9,7 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 from lifelong._extras import require
 from lifelong._random import RandomState
 from lifelong._validation import check_count, check_share
-from lifelong.channels import Channel, ForestChannel, LeafChannel, NeighboursChannel
+from lifelong.channels import Channel, ForestChannel, LeafChannel, NeighboursChannel, RidgeChannel
 from lifelong.encoders.base import Encoder
 from lifelong.encoders.forest import ForestEncoder, flatten
 from lifelong.learners.silly import Silly, choose_channel
@@ -32,7 +32,7 @@ class SillyForest(Silly):
         channel learns.
     max_features, min_samples_leaf
         As in scikit-learn's forests.
-    channel : "leaf" or a Channel
+    channel : "leaf" (the paper), "ridge" (closed form, learnt weights), or a Channel
     budget, replay, n_jobs, random_state
         See :class:`~lifelong.learners.silly.Silly`.
 
@@ -81,7 +81,7 @@ class SillyForest(Silly):
         )
 
     def _channel(self) -> Channel:
-        return choose_channel(self.channel, {"leaf": LeafChannel()})
+        return choose_channel(self.channel, {"leaf": LeafChannel(), "ridge": RidgeChannel()})
 
     def plain_models(self, n_tasks: int) -> dict[str, Any]:
         """An ordinary random forest with as many trees as one encoder, and with as many as the whole ensemble."""
@@ -112,7 +112,7 @@ class SillyNetwork(Silly):
         ``"auto"`` is the paper's CNN for images and its tabular MLP for flat rows.
     width : float
         Multiplies the size of every layer: 0.25 is the paper's four times narrower network.
-    channel : "forest" (20 trees, the paper), "neighbours", or a Channel
+    channel : "forest" (20 trees, the paper), "ridge" (closed form, learnt weights), "neighbours", or a Channel
     max_samples : float
         Share of a task's rows that its network trains on; its own channel learns from the others.
     epochs, lr, batch_size
@@ -167,7 +167,12 @@ class SillyNetwork(Silly):
         return NetworkEncoder(self.network, self.width, self.max_samples, self._recipe(), self.device)
 
     def _channel(self) -> Channel:
-        return choose_channel(self.channel, {"forest": ForestChannel(), "neighbours": NeighboursChannel()})
+        known: dict[str, Channel] = {
+            "forest": ForestChannel(),
+            "neighbours": NeighboursChannel(),
+            "ridge": RidgeChannel(),
+        }
+        return choose_channel(self.channel, known)
 
     def plain_models(self, n_tasks: int) -> dict[str, Any]:  # noqa: ARG002
         """The same network with its own softmax head, trained on all rows of a task."""

@@ -12,7 +12,7 @@ from lifelong._parallel import parallel_map
 from lifelong._random import RandomState, generator
 from lifelong._validation import Rows, check_choice, check_count, check_share
 from lifelong.channels.base import Channel
-from lifelong.encoders.base import Encoder, FittedEncoder, Mask, Representation, held_out
+from lifelong.encoders.base import Encoder, FittedEncoder, Mask, Representation
 from lifelong.exceptions import InputError, ParameterError
 from lifelong.learners.base import Learner, Lesson
 from lifelong.learners.memory import StoredRows, keep
@@ -125,46 +125,52 @@ class Silly(Learner):
 
     def _learn_with(self, lesson: Lesson, encoder: FittedEncoder, in_bag: Mask) -> None:
         self._add_channel(lesson)
-        # Algorithm 2: the task's channel on its own encoder → held-out rows only
-        Z, rows = held_out(encoder.encode(lesson.X), in_bag)
-        channel = self.channels_[lesson.task]
-        channels = {lesson.task: self._updated(channel, lesson.task, lesson.task, encoder, Z, lesson.y[rows])}
+        # Algorithm 2: the task's channel on its own encoder, which has seen the in-bag rows
+        channels = {
+            lesson.task: self._updated(lesson.task, lesson.task, encoder, StoredRows(lesson.X, lesson.y), in_bag)
+        }
         # Algorithm 3: the new encoder → every earlier task's channel, from its stored rows
         for task, stored in self.memory_.items():
-            Z = encoder.encode(stored.X)
-            channels[task] = self._updated(self.channels_[task], task, lesson.task, encoder, Z, stored.y)
+            channels[task] = self._updated(task, lesson.task, encoder, stored)
         self.encoders_ = {**self.encoders_, lesson.task: encoder}
         self.channels_ = {**self.channels_, **channels}
         self._remember(lesson)
 
     def _add_channel(self, lesson: Lesson) -> None:
         """Algorithm 2: the task's channel on every earlier encoder → all its rows."""
-        channel = self._channel().with_class_counts(lesson.record.class_counts)
-        for name, encoder in self.encoders_.items():
-            channel = self._updated(channel, lesson.task, name, encoder, encoder.encode(lesson.X), lesson.y)
-        self.channels_ = {**self.channels_, lesson.task: channel}
+        self._show(lesson, self._channel(), StoredRows(lesson.X, lesson.y))
 
     def _extend(self, lesson: Lesson) -> None:
         # No encoder has seen these rows, so every channel may learn from all of them.
-        channel = self.channels_[lesson.task].with_class_counts(lesson.record.class_counts)
-        for name, encoder in self.encoders_.items():
-            channel = self._updated(channel, lesson.task, name, encoder, encoder.encode(lesson.X), lesson.y)
-        self.channels_ = {**self.channels_, lesson.task: channel}
+        first = lesson.record.n_rows - len(lesson.y)
+        rows = StoredRows(lesson.X, lesson.y, np.arange(first, lesson.record.n_rows))
+        self._show(lesson, self.channels_[lesson.task], rows)
         self._remember(lesson)
 
+    def _show(self, lesson: Lesson, channel: Channel, rows: StoredRows) -> None:
+        """Let the task's channel learn from rows through every encoder there is."""
+        self.channels_ = {**self.channels_, lesson.task: channel.with_class_counts(lesson.record.class_counts)}
+        for name, encoder in self.encoders_.items():
+            self.channels_ = {**self.channels_, lesson.task: self._updated(lesson.task, name, encoder, rows)}
+
     def _updated(
-        self, channel: Channel, task: TaskName, name: TaskName, encoder: FittedEncoder, Z: Representation, y: Any
+        self, task: TaskName, name: TaskName, encoder: FittedEncoder, rows: StoredRows, in_bag: Mask | None = None
     ) -> Channel:
+        """The channel of ``task`` after it has seen rows through the encoder called ``name``."""
         rng = self._rng(task, "channel", name)
-        return channel.update(name, encoder, Z, y, in_task=task == name, rng=rng, n_jobs=self.n_jobs)
+        Z = encoder.encode(rows.X)
+        return self.channels_[task].update(
+            name, encoder, Z, rows.y, in_bag=in_bag, rows=rows.rows, rng=rng, n_jobs=self.n_jobs
+        )
 
     def _remember(self, lesson: Lesson) -> None:
         """Keep rows for encoders to come; with the budget spent there are none to come, and all rows go."""
         if self._open_places() == 0 or self.replay == 0:
             self.memory_ = {}
             return
+        first = lesson.record.n_rows - len(lesson.y)
         rng = self._rng(lesson.task, "replay", lesson.record.n_rows)
-        new = keep(lesson.X, lesson.y, self.replay, rng=rng)
+        new = keep(lesson.X, lesson.y, self.replay, first=first, rng=rng)
         old = self.memory_.get(lesson.task)
         self.memory_ = {**self.memory_, lesson.task: new if old is None else old.with_rows(new)}
 
