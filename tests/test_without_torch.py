@@ -41,6 +41,15 @@ def test_asking_for_the_network_learner_without_torch_names_the_extra():
     assert "SillyNetwork needs torch, which is not installed. Run: pip install 'lifelong[torch]'" in done.stderr
 
 
+def test_asking_for_the_network_encoder_without_torch_names_the_extra_too():
+    done = run(
+        "import importlib.util as u; find = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name == 'torch' else find(name, *a)\n"
+        "from lifelong import NetworkEncoder\n"
+    )
+    assert "NetworkEncoder needs torch, which is not installed" in done.stderr
+
+
 def test_importing_lifelong_imports_nothing_heavy():
     done = run(
         "import sys, lifelong; print([m for m in ('torch', 'sklearn', 'numpy', 'matplotlib') if m in sys.modules])"

@@ -45,6 +45,8 @@ __all__ = sorted(_HOME_OF)
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'lifelong' has no attribute {name!r}. Public names: {', '.join(__all__)}.")
+    if _HOME_OF[name] == "lifelong.encoders.network":
+        import_module("lifelong._extras").require("torch", extra="torch", for_what=name)
     value = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value

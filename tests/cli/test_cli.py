@@ -35,7 +35,7 @@ def test_a_typo_is_one_line_and_a_non_zero_exit():
 
 
 def test_the_demo_prints_a_table_that_fits_and_writes_its_figures(tmp_path):
-    done = lifelong("demo", "--out", str(tmp_path / "figures"), "--repetitions", "1")
+    done = lifelong("demo", "--out", str(tmp_path / "figures"), "--repetitions", "1", "--n-jobs", "1")
     assert done.returncode == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80
     for word in ("accuracy", "single", "reference", "FT", "BT", "gain", "XOR → XNOR", "digits", "silly-f", "silly-n"):
