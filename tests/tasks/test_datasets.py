@@ -77,8 +77,8 @@ def test_mini_imagenet_is_twenty_tasks_of_five_classes_of_84x84():
     assert len(stream) == 20
     classes = [label for task in stream for label in task.classes]
     assert len(set(classes)) == 100
-    assert stream[20].X_train.shape == (150, 3, 84, 84)
-    assert stream[20].X_test.shape == (60, 3, 84, 84)
+    assert stream.named(20).X_train.shape == (150, 3, 84, 84)
+    assert stream.named(20).X_test.shape == (60, 3, 84, 84)
 
 
 @pytest.mark.data
@@ -133,13 +133,13 @@ def test_options_choose_rows_classes_order_labels_and_rotation():
     plain = load("cifar-10x10", **options)
     changed = load("cifar-10x10", order=[5, 4, 3, 2, 1], shuffle_labels=[2], rotate={3: 90}, **options)
     assert (len(plain), changed.names) == (5, [5, 4, 3, 2, 1])
-    assert plain[1].X_train.shape == (80, 3, 32, 32)
-    assert plain[1].X_test.shape == (40, 3, 32, 32)
-    np.testing.assert_array_equal(changed[1].X_train, plain[1].X_train)
-    np.testing.assert_array_equal(changed[2].X_train, plain[2].X_train)
-    assert not np.array_equal(changed[2].y_train, plain[2].y_train)
-    np.testing.assert_array_equal(np.sort(changed[2].y_train), np.sort(plain[2].y_train))
-    np.testing.assert_array_equal(changed[3].X_train, np.rot90(plain[3].X_train, axes=(2, 3)))
+    assert plain.named(1).X_train.shape == (80, 3, 32, 32)
+    assert plain.named(1).X_test.shape == (40, 3, 32, 32)
+    np.testing.assert_array_equal(changed.named(1).X_train, plain.named(1).X_train)
+    np.testing.assert_array_equal(changed.named(2).X_train, plain.named(2).X_train)
+    assert not np.array_equal(changed.named(2).y_train, plain.named(2).y_train)
+    np.testing.assert_array_equal(np.sort(changed.named(2).y_train), np.sort(plain.named(2).y_train))
+    np.testing.assert_array_equal(changed.named(3).X_train, np.rot90(plain.named(3).X_train, axes=(2, 3)))
 
 
 @pytest.mark.data

@@ -38,9 +38,9 @@ def test_food1k_reads_only_what_its_list_files_name(tmp_path):
 
 def test_food1k_is_decoded_anew_when_a_list_file_changes_a_label(tmp_path):
     path = raw_files.write_food1k(tmp_path, classes=2) / "train_finetune.txt"
-    before = food1k_50x20(tmp_path, rows_per_class=1)[1]
+    before = food1k_50x20(tmp_path, rows_per_class=1).named(1)
     path.write_text(path.read_text().replace("0/train0.jpg 0", "0/train0.jpg 1"))
-    after = food1k_50x20(tmp_path, rows_per_class=1)[1]
+    after = food1k_50x20(tmp_path, rows_per_class=1).named(1)
     assert (len(before.y_test[before.y_test == 1]), len(after.y_test[after.y_test == 1])) == (9, 10)
 
 
@@ -115,6 +115,6 @@ def test_rows_that_would_leave_nothing_to_test_on_are_refused(core50):
 
 def test_images_of_any_size_are_resized(tmp_path):
     raw_files.write_mini_imagenet(tmp_path, classes=5, rows=2, size=100)
-    task = load("mini-imagenet-20x5", tmp_path)[1]
+    task = load("mini-imagenet-20x5", tmp_path).named(1)
     assert task.X_train.shape == (10, 3, 84, 84)
     assert 0.3 < float(np.mean(task.X_train)) < 0.7

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ COLUMNS = {
 
 
 def frame_of(kind):
-    return COLUMNS if kind == "dict" else pytest.importorskip(kind).DataFrame(COLUMNS)
+    return COLUMNS if kind == "dict" else import_module(kind).DataFrame(COLUMNS)
 
 
 @pytest.mark.parametrize("kind", ["dict", "pandas", "polars"])
@@ -46,14 +47,14 @@ def test_a_frame_with_a_task_column_becomes_a_stream(kind):
 @pytest.mark.parametrize("kind", ["dict", "pandas", "polars"])
 def test_a_column_can_say_which_rows_are_for_testing(kind):
     columns = {**COLUMNS, "held": [n >= 16 for n in range(20)]}
-    frame = columns if kind == "dict" else pytest.importorskip(kind).DataFrame(columns)
+    frame = columns if kind == "dict" else import_module(kind).DataFrame(columns)
     task = from_frame(frame, task_column="site", label_column="ill", test_column="held")["a"]
     assert sorted(task.X_test[:, 0].tolist()) == [17.0, 19.0]
 
 
 @pytest.mark.parametrize("kind", [".csv", ".parquet"])
 def test_a_table_file_becomes_the_same_stream(kind, tmp_path):
-    frame = pytest.importorskip("polars").DataFrame(COLUMNS)
+    frame = import_module("polars").DataFrame(COLUMNS)
     path = tmp_path / f"table{kind}"
     frame.write_csv(path) if kind == ".csv" else frame.write_parquet(path)
     stream = from_table(path, task_column="site", label_column="ill", random_state=1)
@@ -145,11 +146,12 @@ def test_map_style_datasets_become_a_lazy_stream():
 
 
 def test_a_torch_dataset_of_tensors_is_read_as_it_is():
-    torch = pytest.importorskip("torch")
+    import torch
+
     data = torch.utils.data.TensorDataset(torch.rand(6, 3), torch.arange(6) % 3)
     stream = from_torch_classes(data, data, classes_per_task=2)
     assert [task.classes for task in stream] == [[0, 1], [2]]
-    assert stream[1].X_train.dtype == np.float32
+    assert stream.named(1).X_train.dtype == np.float32
 
 
 def test_what_is_no_dataset_is_refused():
@@ -177,7 +179,7 @@ class Benchmark:
 def test_an_avalanche_benchmark_becomes_a_stream_of_its_experiences():
     stream = from_avalanche(Benchmark(3, 3))
     assert stream.names == [1, 2, 3]
-    assert stream[3].X_test.shape == (2, 1, 4, 4)
+    assert stream.named(3).X_test.shape == (2, 1, 4, 4)
     with pytest.raises(InputError, match=r"3 training and 1 test experiences. Expected as many of each"):
         from_avalanche(Benchmark(3, 1))
 

@@ -41,6 +41,16 @@ def test_a_stream_finds_tasks_by_name_and_by_position():
         TaskStream([stream[0], stream[0]])
 
 
+def test_a_whole_number_is_a_position_even_where_names_are_numbers():
+    X, y = numbered()
+    stream = splits.split_classes(X, y, X, y, classes_per_task=2)
+    assert (stream[0].name, stream[1].name, stream.named(1).name) == (1, 2, 1)
+    with pytest.raises(UnknownTaskError, match="No task at position 2: this stream has 2 tasks"):
+        stream[2]
+    with pytest.raises(UnknownTaskError, match="No task 3 in this stream. Its tasks: 1, 2"):
+        stream.named(3)
+
+
 def test_a_lazy_stream_loads_a_task_when_it_is_asked_for_and_not_before():
     X, y = numbered()
     loaded = []

@@ -10,6 +10,10 @@ from typer.core import TyperGroup
 from lifelong.cli.data import app as data_app
 from lifelong.cli.demo import demo
 from lifelong.cli.list import list_names
+from lifelong.cli.report import EXAMPLES as REPORT_EXAMPLES
+from lifelong.cli.report import report
+from lifelong.cli.run import EXAMPLES as RUN_EXAMPLES
+from lifelong.cli.run import run
 from lifelong.exceptions import LifelongError
 
 
@@ -33,6 +37,8 @@ app = typer.Typer(
 )
 app.command("demo")(demo)
 app.command("list")(list_names)
+app.command("run", epilog=RUN_EXAMPLES)(run)
+app.command("report", epilog=REPORT_EXAMPLES)(report)
 app.add_typer(data_app, name="data")
 
 __all__ = ["app"]

@@ -33,4 +33,7 @@ def _names(kind: str) -> dict[str, str]:
             name: (getattr(entry, "what", "") or entry.__doc__ or "").splitlines()[0]
             for name, entry in DATASETS.items()
         }
-    return {"demo": "run with `lifelong demo`: XOR → XNOR, XOR → R-XOR and rotated digits"}
+    from lifelong.experiments.catalogue import EXPERIMENTS
+
+    demo = {"demo": "run with `lifelong demo`: XOR → XNOR, XOR → R-XOR and rotated digits"}
+    return {**{name: f"{entry.question} ({entry.of_paper})" for name, entry in EXPERIMENTS.items()}, **demo}

@@ -28,7 +28,7 @@ LEGEND = (
 
 def summary_table(title: str, tables: Sequence[ErrorTable]) -> Table:
     """One row per learner, means over tasks; the best accuracy is bold, gains are green and losses red."""
-    drawn = Table(title=title, title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
+    drawn = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     drawn.add_column("learner", no_wrap=True)
     for heading in COLUMNS.values():
         drawn.add_column(heading, justify="right", no_wrap=True)

@@ -124,19 +124,25 @@ class TaskStream:
         for load in self._loaders.values():
             yield load()
 
+    def named(self, name: TaskName) -> Task:
+        """The task of that name, loaded now."""
+        if name not in self._loaders:
+            raise UnknownTaskError(f"No task {name!r} in this stream. Its tasks: {', '.join(map(repr, self.names))}.")
+        return self._loaders[name]()
+
     @overload
     def __getitem__(self, key: TaskName) -> Task: ...
     @overload
     def __getitem__(self, key: slice) -> "TaskStream": ...
     def __getitem__(self, key: TaskName | slice) -> "Task | TaskStream":
-        """A task by its name (or, where no task has that name, its position); a slice gives a shorter stream."""
+        """Text is a name, a whole number a position (numbers as names: :meth:`named`), a slice gives a substream."""
         if isinstance(key, slice):
             return TaskStream.lazy({name: self._loaders[name] for name in self.names[key]})
-        if key in self._loaders:
-            return self._loaders[key]()
-        if isinstance(key, int | np.integer) and -len(self) <= key < len(self):
-            return self._loaders[self.names[int(key)]]()
-        raise UnknownTaskError(f"No task {key!r} in this stream. Its tasks: {', '.join(map(repr, self.names))}.")
+        if isinstance(key, int | np.integer):
+            if not -len(self) <= key < len(self):
+                raise UnknownTaskError(f"No task at position {key}: this stream has {len(self)} tasks.")
+            key = self.names[int(key)]
+        return self.named(key)
 
     def __repr__(self) -> str:
         return f"TaskStream({len(self)} tasks: {', '.join(map(repr, self.names))})"

@@ -67,7 +67,7 @@ def reorder(stream: TaskStream, order: Sequence[TaskName]) -> TaskStream:
     """The same tasks in another order of names."""
     if sorted(map(repr, order)) != sorted(map(repr, stream.names)):
         raise InputError(f"An order names each task once. Tasks: {stream.names}; order: {list(order)}.")
-    return TaskStream.lazy({name: partial(stream.__getitem__, name) for name in order})
+    return TaskStream.lazy({name: partial(stream.named, name) for name in order})
 
 
 def shuffle_order(stream: TaskStream, *, random_state: RandomState = None) -> TaskStream:

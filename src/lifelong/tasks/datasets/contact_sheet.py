@@ -24,7 +24,7 @@ def contact_sheet(stream: TaskStream, path: str | Path, *, columns: int = 20, ma
     names = stream.names[:max_tasks]
     if not names:
         raise InputError("The stream has no tasks to show.")
-    strips = [_strip(stream[name], columns) for name in names]  # (height, width, 3) each
+    strips = [_strip(stream.named(name), columns) for name in names]  # (height, width, 3) each
     height, width = strips[0].shape[:2]
     sheet = Image.new("RGB", (_LABEL + width, len(strips) * (height + _GAP)), "white")
     pen = ImageDraw.Draw(sheet)

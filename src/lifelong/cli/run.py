@@ -1,0 +1,109 @@
+"""``lifelong run``: measure an experiment; the same command goes on where it stopped."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from lifelong._validation import check_choice
+from lifelong.cli.display import watched
+from lifelong.experiments.rows import Row
+from lifelong.experiments.session import Session, prepare
+from lifelong.experiments.tables import results_of
+
+SOME_FAILED, STOPPED = 3, 130
+
+EXAMPLES = """
+Examples:
+
+  lifelong run xor-xnor --repetitions 10
+
+  lifelong run cifar-10x10 --learners silly-n,silly-f,lwf --out runs/cifar --n-jobs 2
+
+  lifelong run food1k-50x20 --smoke
+
+Rows are stored as they are measured. Stop a run whenever you like (Ctrl-C, power cut): the same command goes on. More
+learners or repetitions may be asked for later, in the same directory. Exit codes: 0 all measured, 1 an error, 3 some
+learners failed (their rows say why; the same command tries them again), 130 stopped.
+"""
+
+
+def _complete(incomplete: str) -> list[str]:
+    from lifelong.experiments.catalogue import EXPERIMENTS
+
+    return [name for name in EXPERIMENTS if name.startswith(incomplete)]
+
+
+def run(
+    experiment: Annotated[
+        str, typer.Argument(help="A name from `lifelong list experiments`.", autocompletion=_complete)
+    ],
+    smoke: Annotated[bool, typer.Option("--smoke", help="Seconds instead of hours: shows that it works.")] = False,
+    learners: Annotated[str, typer.Option(help="Only these, by name: a,b,c.")] = "",
+    repetitions: Annotated[int | None, typer.Option(help="Instead of the experiment's own number.", min=1)] = None,
+    seed: Annotated[int, typer.Option(help="Repetition r uses seed + r.", min=0)] = 0,
+    out: Annotated[Path | None, typer.Option(help="Run directory. Default: runs/EXPERIMENT.")] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Raw files. Default: $LIFELONG_DATA, else the cache.")] = None,
+    n_jobs: Annotated[int, typer.Option(help="Processes, one thread each.", min=1)] = 1,
+    engine: Annotated[str, typer.Option(help="Where processes run: local.")] = "local",
+) -> None:
+    """Measure an experiment of the paper; go on where an earlier start stopped."""
+    from lifelong.experiments.catalogue import experiment as find
+
+    check_choice(engine, "engine", ["local"])
+    labels = [label.strip() for label in learners.split(",") if label.strip()]
+    spec = find(experiment).spec(smoke=smoke, learners=labels, repetitions=repetitions, seed=seed)
+    folder = out or Path("runs") / (f"{experiment}-smoke" if smoke else experiment)
+    session = prepare(spec, folder, data_dir)
+    console = Console(soft_wrap=True, highlight=False)
+    _announce(console, session)
+    _measure(console, session, n_jobs)
+    _conclude(console, session)
+
+
+def _announce(console: Console, session: Session) -> None:
+    spec = session.spec
+    streams = "" if len(spec.parts) == 1 else f" × {len(spec.parts)} streams"
+    size = f"{_count(len(spec.learners), 'learner')}{streams} × {_count(spec.repetitions, 'repetition')}"
+    console.print(f"{spec.experiment} ({spec.version}): {size}, {session.total} rows → {session.store.folder}")
+    if session.done:
+        what = "nothing left to do" if not session.left else f"{session.left} left"
+        console.print(f"Going on where an earlier run stopped: {session.done} rows are done, {what}.")
+    if session.failed:
+        console.print(f"{session.failed} failed before and are tried again.")
+
+
+def _measure(console: Console, session: Session, n_jobs: int) -> None:
+    failures: list[Row] = []
+    try:
+        with watched(session.total, session.done) as display:
+            for event in session.events(n_jobs):
+                display.show(event)
+                if isinstance(event, Row) and not event.done:
+                    failures.append(event)
+    except KeyboardInterrupt:
+        console.print("Stopped. What was measured is stored; the same command goes on from here.")
+        raise typer.Exit(STOPPED) from None
+    if failures:
+        _conclude(console, session)
+        for row in failures:
+            console.print(f"failed: {row.learner} on {row.part}, repetition {row.repetition + 1}: {row.reason}")
+        raise typer.Exit(SOME_FAILED)
+
+
+def _conclude(console: Console, session: Session) -> None:
+    from lifelong.report.tables import LEGEND, summary_table
+
+    results = results_of(session.spec, session.store.rows())
+    for part in session.spec.headline:
+        tables = results.of_part(part.name)
+        if tables:
+            title = f"{part.name} ({_count(len(tables[0].single), 'repetition')})"
+            Console(width=None if Console().is_terminal else 120).print(summary_table(title, tables), "")
+    console.print(LEGEND, style="dim")
+    console.print(f"Next: lifelong report {session.store.folder}")
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -1,0 +1,51 @@
+"""Measurements → one error table."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lifelong.evaluation.errors import ErrorTable
+from lifelong.evaluation.measure import REFERENCE, SINGLE, STAGE, Measurement
+from lifelong.tasks.base import TaskName
+
+Repetition = Sequence[Measurement]
+Found = dict[tuple[str, TaskName, int], Measurement]
+
+
+def table_from(
+    learner: str,
+    tasks: list[TaskName],
+    repetitions: Sequence[Repetition],
+    references: Mapping[str, Sequence[Repetition]] | None = None,
+) -> ErrorTable:
+    """The table of complete repetitions of one learner, and of the plain models it is compared with."""
+    stages, last = list(enumerate(tasks)), len(tasks) - 1
+    found = [_index(one) for one in repetitions]
+    sizes = [one[STAGE, tasks[-1], last].sizes for one in found]
+    return ErrorTable(
+        learner=learner,
+        tasks=tasks,
+        test_rows=np.array([found[0][STAGE, task, t].test_rows for t, task in stages]),
+        errors=np.stack([_errors(tasks, one) for one in repetitions]),
+        single=np.array([[one[SINGLE, task, t].error for t, task in stages] for one in found]),
+        references={
+            name: np.array([[_index(one)[REFERENCE, task, t].error for t, task in stages] for one in measured])
+            for name, measured in (references or {}).items()
+        },
+        train_seconds=np.array([[one[STAGE, task, t].train_seconds for t, task in stages] for one in found]),
+        predict_seconds=np.array([[one[STAGE, task, last].predict_seconds for task in tasks] for one in found]),
+        sizes={part: float(np.mean([one[part] for one in sizes])) for part in sizes[0]},
+    )
+
+
+def _index(rows: Repetition) -> Found:
+    return {(row.kind, row.task, row.stage): row for row in rows}
+
+
+def _errors(tasks: list[TaskName], rows: Repetition) -> np.ndarray:
+    errors = np.full((len(tasks), len(tasks)), np.nan)  # (T, T)
+    position = {task: t for t, task in enumerate(tasks)}
+    for row in rows:
+        if row.kind == STAGE:
+            errors[position[row.task], row.stage] = row.error
+    return errors

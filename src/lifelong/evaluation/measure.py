@@ -1,0 +1,136 @@
+"""One pass of a learner over a stream, measured step by step: each error is handed out as soon as it is known."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lifelong._validation import classes_in
+from lifelong.learners.base import Learner
+from lifelong.tasks.base import Task, TaskName, TaskStream
+
+MakeLearner = Callable[[int], Learner]
+STAGE, SINGLE, REFERENCE = "stage", "single", "reference"
+
+
+@dataclass(frozen=True)
+class Training:
+    """What comes next: the learner is taught this task."""
+
+    task: TaskName
+    stage: int
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One measured error.
+
+    Attributes
+    ----------
+    kind : "stage", "single" or "reference"
+        After tasks 0…``stage``; of the learner taught this task alone; of a plain model taught this task alone.
+    train_seconds : float
+        To add the stage's task (of a control or a plain model: to train it).
+    predict_seconds : float
+        Per 1000 test rows.
+    sizes : dict
+        After the stage: number of parameters, bytes of encoders, channels and stored rows.
+    """
+
+    kind: str
+    task: TaskName
+    stage: int
+    error: float
+    test_rows: int
+    train_seconds: float
+    predict_seconds: float
+    sizes: dict[str, int] = field(default_factory=dict)
+
+
+Wanted = Callable[[str, TaskName, int], bool]
+
+
+def _all(kind: str, task: TaskName, stage: int) -> bool:  # noqa: ARG001
+    return True
+
+
+def measurements(
+    make_learner: MakeLearner, stream: TaskStream, seed: int, wanted: Wanted = _all
+) -> Iterator[Training | Measurement]:
+    """Teach a learner the stream; after each task, measure it on every task so far, and on this one taught alone.
+
+    Only what is ``wanted`` is measured; training stops after the last stage with anything wanted.
+    """
+    learner, names = make_learner(seed), stream.names
+    learner.plain_models(len(names))  # whatever is imported late is imported now, before the clock runs
+    pending = _pending_stages(names, wanted)
+    for stage, name in enumerate(names):
+        if stage > max(pending, default=-1):
+            return
+        yield Training(name, stage)
+        task = stream.named(name)
+        seconds = _seconds(lambda task=task: learner.partial_fit(task.X_train, task.y_train, task=task.name))  # type: ignore[misc]
+        sizes = learner.sizes()
+        for known in names[: stage + 1]:
+            if wanted(STAGE, known, stage):
+                yield _measured(STAGE, learner, task if known == name else stream.named(known), stage, seconds, sizes)
+        if wanted(SINGLE, name, stage):
+            yield _alone(learner, make_learner, seed, task, stage, seconds)
+
+
+def _pending_stages(names: list[TaskName], wanted: Wanted) -> list[int]:
+    return [
+        stage
+        for stage, name in enumerate(names)
+        if wanted(SINGLE, name, stage) or any(wanted(STAGE, known, stage) for known in names[: stage + 1])
+    ]
+
+
+def _alone(
+    learner: Learner, make_learner: MakeLearner, seed: int, task: Task, stage: int, seconds: float
+) -> Measurement:
+    """The control: the learner as it would be had it met this task only."""
+    # After its first task a learner *is* that control; later ones may be had without training again.
+    single = learner if stage == 0 else learner.alone(task.name)
+    if single is None:
+        fresh = single = make_learner(seed)
+        seconds = _seconds(lambda: fresh.partial_fit(task.X_train, task.y_train, task=task.name))
+    return _measured(SINGLE, single, task, stage, seconds, single.sizes())
+
+
+def _measured(
+    kind: str, learner: Learner, task: Task, stage: int, seconds: float, sizes: dict[str, int]
+) -> Measurement:
+    started = time.perf_counter()
+    error = error_on(learner, task)
+    per_1000 = (time.perf_counter() - started) * 1000 / len(task.y_test)
+    return Measurement(kind, task.name, stage, error, len(task.y_test), seconds, per_1000, sizes)
+
+
+def plain_measurements(model: Callable[[], Any], stream: TaskStream, wanted: Wanted = _all) -> Iterator[Measurement]:
+    """A fresh plain model for each task, taught all its rows."""
+    for stage, name in enumerate(stream.names):
+        if wanted(REFERENCE, name, stage):
+            task, started = stream.named(name), time.perf_counter()
+            error = plain_error(model(), task)
+            yield Measurement(REFERENCE, name, stage, error, len(task.y_test), time.perf_counter() - started, 0.0)
+
+
+def error_on(learner: Learner, task: Task) -> float:
+    """Share of the task's test rows that the learner gets wrong."""
+    return 1.0 - learner.score(task.X_test, task.y_test, task=task.name)
+
+
+def plain_error(model: Any, task: Task) -> float:
+    """Error of a plain classifier trained on all training rows of the task; labels become numbers on the way."""
+    code = {label: position for position, label in enumerate(classes_in(task.y_train))}
+    y_train, y_test = ([code.get(label, -1) for label in y.tolist()] for y in (task.y_train, task.y_test))
+    return float(np.mean(model.fit(task.X_train, y_train).predict(task.X_test) != y_test))
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started

@@ -1,0 +1,65 @@
+"""Every figure and table of the paper by name: one file each, an explicit dict, no registration on import."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+from lifelong.exceptions import ParameterError
+from lifelong.experiments.catalogue import (
+    ablation_budget,
+    ablation_replay,
+    ablation_trees,
+    adversarial_labels,
+    adversarial_order,
+    adversarial_rotation,
+    cifar_10x10,
+    core50_110x5,
+    five_datasets,
+    food1k_50x20,
+    food1k_budget,
+    mini_imagenet_20x5,
+    overlapping_classes,
+    resources,
+    spoken_digit,
+    tabular_cifar,
+    xor_rxor,
+    xor_xnor,
+)
+from lifelong.experiments.catalogue.entry import Experiment
+
+_FILES = (
+    xor_xnor,
+    xor_rxor,
+    cifar_10x10,
+    spoken_digit,
+    food1k_50x20,
+    food1k_budget,
+    core50_110x5,
+    mini_imagenet_20x5,
+    five_datasets,
+    tabular_cifar,
+    ablation_budget,
+    ablation_replay,
+    ablation_trees,
+    adversarial_order,
+    adversarial_labels,
+    adversarial_rotation,
+    overlapping_classes,
+    resources,
+)
+EXPERIMENTS: Mapping[str, Experiment] = {file.EXPERIMENT.name: file.EXPERIMENT for file in _FILES}
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment of that name.
+
+    >>> experiment("xor-xnor").full.repetitions
+    100
+    """
+    if name in EXPERIMENTS:
+        return EXPERIMENTS[name]
+    near = get_close_matches(name, EXPERIMENTS, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise ParameterError(f"Unknown experiment {name!r}.{hint} Known: {', '.join(EXPERIMENTS)}.")
+
+
+__all__ = ["EXPERIMENTS", "Experiment", "experiment"]

@@ -1,0 +1,123 @@
+"""What a file of the catalogue defines: one experiment in a full and in a smoke version."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from lifelong._validation import check_count
+from lifelong.exceptions import ParameterError
+from lifelong.experiments.registry import LEARNERS, make_learner
+from lifelong.experiments.spec import FigureSpec, LearnerSpec, Part, Spec
+
+REFERENCES = (
+    *("none", "ewc", "o-ewc", "si", "lwf", "total-replay", "partial-replay", "er", "a-gem", "tag", "prognn"),
+    *("df-cnn", "lmc", "model-zoo", "coscl", "randumb"),
+)
+CONTROLS = ("single", "rf")
+EVERYONE = ("silly-n", "silly-f", *REFERENCES, *CONTROLS)
+_WITHOUT_NETWORK = ("silly-f", "rf", "randumb")
+
+# The same training for every network learner, ours and the references: tables compare algorithms.
+PLAIN = {"recipe": {"epochs": 20, "batch_size": 32, "lr": 3e-4}}
+SIMULATION = {"network": [10, 10], "recipe": {"epochs": 30, "lr": 3e-3}}
+TINY = {"network": [16], "recipe": {"epochs": 2, "lr": 3e-3}}  # smoke
+
+STRIP, STAGES, MATRICES = FigureSpec("strip"), FigureSpec("stages"), FigureSpec("matrices")
+
+
+@dataclass(frozen=True)
+class Version:
+    """Streams, learners and repetitions; ``settings`` are for every learner that trains a network."""
+
+    parts: tuple[Part, ...]
+    learners: tuple[LearnerSpec, ...]
+    repetitions: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def learners(names: Iterable[str], settings: Mapping[str, Any]) -> tuple[LearnerSpec, ...]:
+    """Learners of the registry; those with networks get the settings."""
+    return tuple(learner(name, settings) for name in names)
+
+
+def learner(
+    name: str,
+    settings: Mapping[str, Any],
+    label: str = "",
+    at: float | None = None,
+    **parameters: Any,
+) -> LearnerSpec:
+    """One learner with parameters of its own."""
+    shared = {} if name.startswith(_WITHOUT_NETWORK) else settings
+    return LearnerSpec(label or name, name, {**shared, **parameters}, at)
+
+
+def version(
+    parts: Sequence[Part], names: Iterable[str], repetitions: int, settings: Mapping[str, Any] = PLAIN
+) -> Version:
+    """A version whose learners are named, all with the same settings."""
+    return Version(tuple(parts), learners(names, settings), repetitions, settings)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One figure or table of the paper.
+
+    Parameters
+    ----------
+    name : str
+        As in ``lifelong run NAME``.
+    of_paper : str
+        Which figure or table.
+    question : str
+    full, smoke : Version
+        ``smoke`` takes seconds and shows that everything works; its numbers mean nothing.
+    """
+
+    name: str
+    of_paper: str
+    question: str
+    full: Version
+    smoke: Version
+    figures: tuple[FigureSpec, ...] = (STRIP, STAGES, MATRICES)
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def spec(
+        self,
+        *,
+        smoke: bool = False,
+        learners: Sequence[str] = (),
+        repetitions: int | None = None,
+        seed: int = 0,
+    ) -> Spec:
+        """The experiment as data; by default as the catalogue has it."""
+        chosen = self.smoke if smoke else self.full
+        check_count(repetitions, "repetitions", optional=True)
+        return Spec(
+            experiment=self.name,
+            version="smoke" if smoke else "full",
+            question=self.question,
+            parts=chosen.parts,
+            learners=tuple(_choose(chosen, label) for label in learners) or chosen.learners,
+            repetitions=repetitions or chosen.repetitions,
+            seed=seed,
+            figures=self.figures,
+            published=self.published,
+        )
+
+
+def _choose(chosen: Version, label: str) -> LearnerSpec:
+    """A learner of the version, or any other of the registry with the version's settings."""
+    known = {learner.label: learner for learner in chosen.learners}
+    if label in known:
+        return known[label]
+    try:
+        make_learner(label)
+    except ParameterError as error:
+        near = get_close_matches(label, known, n=1)
+        if near and label not in LEARNERS:
+            hint = f"Unknown learner {label!r}. Did you mean {near[0]!r}? Here: {', '.join(known)}."
+            raise ParameterError(hint) from None
+        raise error
+    return learner(label, chosen.settings)

@@ -1,0 +1,20 @@
+"""Figure size and table tax: how size, training time and inference time grow with the number of tasks."""
+
+from lifelong.experiments.catalogue.entry import STAGES, TINY, Experiment, version
+from lifelong.experiments.spec import FigureSpec, Part
+
+_FEW_TEST_ROWS = {"test_rows_per_class": 20}
+_SMALL = {"n_tasks": 4, "rows_per_class": 4, "test_rows_per_class": 3}
+_LEARNERS = (
+    *("silly-n", "silly-f", "silly-n-4", "silly-f-4", "o-ewc", "si", "lwf", "ewc", "total-replay", "prognn", "df-cnn"),
+    *("model-zoo", "lmc"),
+)
+
+EXPERIMENT = Experiment(
+    name="resources",
+    of_paper="figure size, table tax",
+    question="How do size and time grow with the number of tasks?",
+    full=version([Part("CIFAR 10×10", "cifar-10x10", _FEW_TEST_ROWS)], _LEARNERS, 3),
+    smoke=version([Part("CIFAR 10×10", "cifar-10x10", _SMALL)], ("silly-n", "silly-f", "silly-f-2", "ewc"), 1, TINY),
+    figures=(FigureSpec("growth"), STAGES),
+)

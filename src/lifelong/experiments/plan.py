@@ -1,0 +1,107 @@
+"""What there is to measure: cells, each a learner (or a plain model) on one stream in one repetition."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from lifelong.evaluation.measure import REFERENCE, SINGLE, STAGE
+from lifelong.experiments.parameters import build_learner
+from lifelong.experiments.rows import Key
+from lifelong.experiments.spec import LearnerSpec, Part, Spec
+from lifelong.experiments.streams import make_stream
+from lifelong.tasks.base import TaskName
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One process's worth of work.
+
+    ``plain`` is empty for a learner; for a plain model it is the model's name among the learner's own plain models.
+    """
+
+    part: Part
+    learner: LearnerSpec
+    repetition: int
+    seed: int
+    tasks: tuple[TaskName, ...]
+    label: str
+    plain: str = ""
+    references: tuple[str, ...] = ()
+    missing: frozenset[Key] = field(default_factory=frozenset)
+
+    def all_keys(self) -> Iterator[Key]:
+        """Every row of this cell."""
+        for stage, task in enumerate(self.tasks):
+            if self.plain:
+                yield self.key(REFERENCE, task, stage)
+                continue
+            for known in self.tasks[: stage + 1]:
+                yield self.key(STAGE, known, stage)
+            yield self.key(SINGLE, task, stage)
+
+    def key(self, kind: str, task: TaskName, stage: int) -> Key:
+        """The key of one row of this cell."""
+        return Key(self.part.name, self.label, self.repetition, kind, task, stage)
+
+
+def plan(spec: Spec, data_dir: Path | None = None) -> list[Cell]:
+    """All cells, repetition by repetition, so that an interrupted run has every learner in the finished ones.
+
+    Raises what the streams raise when their files are not there.
+    """
+    names = {part.name: tuple(make_stream(part, spec.seed, data_dir).names) for part in spec.parts}
+    plain = {
+        (part.name, learner.label): plain_labels(learner, len(names[part.name]), spec.seed)
+        for part in spec.parts
+        for learner in spec.learners
+    }
+    cells: list[Cell] = []
+    for repetition in range(spec.repetitions):
+        for part in spec.parts:
+            cells += _cells_of(spec, part, names[part.name], repetition, plain)
+    return cells
+
+
+def _cells_of(
+    spec: Spec, part: Part, tasks: tuple[TaskName, ...], repetition: int, plain: dict[tuple[str, str], dict[str, str]]
+) -> list[Cell]:
+    seed = spec.seed + repetition
+    cells: dict[str, Cell] = {}
+    for learner in (learner for learner in spec.learners if learner.label not in part.without):
+        labels = plain[part.name, learner.label]
+        for model, label in labels.items():  # learners of one family share their plain models: measured once
+            cells.setdefault(label, Cell(part, learner, repetition, seed, tasks, label, plain=model))
+        own = Cell(part, learner, repetition, seed, tasks, learner.label, references=tuple(labels.values()))
+        cells[learner.label] = own
+    return list(cells.values())
+
+
+def plain_labels(learner: LearnerSpec, n_tasks: int, seed: int) -> dict[str, str]:
+    """The plain models of a learner: name → label, the same for any two models with the same settings."""
+    try:
+        models = build_learner(learner, seed).plain_models(n_tasks)
+    except Exception:  # the learner's own cell will fail with the same reason, and it alone
+        return {}
+    return {name: f"{name}~{_digest(model)}" for name, model in models.items()}
+
+
+def _digest(model: Any) -> str:
+    settings = {
+        name: value if isinstance(value, str | int | float | tuple | None) else _text(value)
+        for name, value in model.get_params().items()
+        if not name.endswith(("random_state", "steps"))
+    }
+    return blake2b(repr(sorted(settings.items(), key=str)).encode(), digest_size=3).hexdigest()
+
+
+def _text(value: Any) -> str:
+    """A value's text without its address in memory."""
+    return repr(value) if type(value).__name__ == "Recipe" else getattr(value, "__name__", type(value).__name__)
+
+
+def still_missing(cells: Iterable[Cell], done: set[Key]) -> list[Cell]:
+    """The cells with rows yet to be measured; each knows which."""
+    open_cells = ((cell, frozenset(cell.all_keys()) - done) for cell in cells)
+    return [replace(cell, missing=missing) for cell, missing in open_cells if missing]

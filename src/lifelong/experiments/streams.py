@@ -1,0 +1,54 @@
+"""Streams by name, for specs: simulations, datasets, and what experiments make of them."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lifelong._validation import check_choice
+from lifelong.experiments.generated import generated_tree
+from lifelong.experiments.spec import Part
+from lifelong.tasks import TaskStream
+from lifelong.tasks.datasets import DATASETS, load
+from lifelong.tasks.simulations import xor_stream
+from lifelong.tasks.splits import halve, rotate
+
+MakeStream = Callable[..., TaskStream]
+
+
+def xor(data_dir: Path | None, seed: int, *, n_tasks: int = 2, **options: Any) -> TaskStream:  # noqa: ARG001
+    """XOR and its relatives; ``n_tasks=1`` leaves the second task out."""
+    return xor_stream(**options, random_state=seed)[:n_tasks]
+
+
+def dataset(name: str, data_dir: Path | None, seed: int, *, n_tasks: int | None = None, **options: Any) -> TaskStream:
+    """A dataset's stream, or its first ``n_tasks``; each repetition draws rows of its own."""
+    return load(name, data_dir, random_state=seed, **options)[:n_tasks]
+
+
+def generated(data_dir: Path | None, seed: int, *, like: str, **options: Any) -> TaskStream:  # noqa: ARG001
+    """The dataset ``like``, read from pictures that are generated in its official layout: no download."""
+    return dataset(like, generated_tree(like), seed, **options)
+
+
+def halves(data_dir: Path | None, seed: int, *, of: str, angle: float, **options: Any) -> TaskStream:
+    """The first task of a dataset cut in two; the pictures of the second half are turned by ``angle`` degrees."""
+    first, second = halve(dataset(of, data_dir, seed, **options)[0], random_state=seed)
+    return TaskStream([first, rotate(second, angle) if angle else second])
+
+
+STREAMS: Mapping[str, MakeStream] = {
+    "xor": xor,
+    "generated": generated,
+    "halves": halves,
+    **{name: partial(dataset, name) for name in DATASETS},
+}
+
+
+def make_stream(part: Part, seed: int, data_dir: Path | None = None) -> TaskStream:
+    """The stream of a part, for the repetition with that seed.
+
+    >>> make_stream(Part("p", "xor", {"n": 50, "second": "xnor"}), seed=0).names
+    ['xor', 'xnor']
+    """
+    return STREAMS[check_choice(part.stream, "stream", list(STREAMS))](data_dir, seed, **part.options)

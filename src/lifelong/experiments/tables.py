@@ -1,0 +1,96 @@
+"""Stored rows → error tables and ``summary.json``. Needs no learner: a report can be made anywhere."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lifelong.evaluation.collect import table_from
+from lifelong.evaluation.errors import ErrorTable
+from lifelong.evaluation.measure import SINGLE, Measurement
+from lifelong.experiments.rows import Row
+from lifelong.experiments.spec import Spec
+from lifelong.tasks.base import TaskName
+
+Passes = dict[int, list[Measurement]]  # repetition → what it measured
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a run has measured so far.
+
+    Attributes
+    ----------
+    tables : (part, learner) → ErrorTable
+        Of the repetitions that are complete.
+    failures : rows that say why there is no number
+    """
+
+    spec: Spec
+    tables: dict[tuple[str, str], ErrorTable]
+    failures: list[Row]
+    rows: list[Row]
+
+    def of_part(self, part: str) -> list[ErrorTable]:
+        """The tables of one stream, in the order of the spec."""
+        labels = [learner.label for learner in self.spec.learners]
+        return [self.tables[part, label] for label in labels if (part, label) in self.tables]
+
+    def headline(self, label: str) -> list[ErrorTable]:
+        """One learner's tables on all headline streams."""
+        return [self.tables[part.name, label] for part in self.spec.headline if (part.name, label) in self.tables]
+
+
+def results_of(spec: Spec, rows: Iterable[Row]) -> Results:
+    """The tables of a run, complete repetitions only."""
+    rows = list(rows)
+    passes: dict[tuple[str, str], Passes] = {}
+    first: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        if row.done:
+            passes.setdefault((row.part, row.learner), {}).setdefault(row.repetition, []).append(row.measurement())
+            first.setdefault((row.part, row.learner), row)
+    tables: dict[tuple[str, str], ErrorTable] = {}
+    for at in ((part.name, learner.label) for part in spec.parts for learner in spec.learners):
+        if at in first:
+            plain = {label: passes.get((at[0], label), {}) for label in first[at].references}
+            table = _table(at[1], first[at].n_tasks, passes[at], plain)
+            tables |= {at: table} if table is not None else {}
+    return Results(spec, tables, [row for row in rows if not row.done], rows)
+
+
+def _table(label: str, n_tasks: int, passes: Passes, plain: dict[str, Passes]) -> ErrorTable | None:
+    expected = n_tasks * (n_tasks + 1) // 2 + n_tasks  # every task at every stage from its arrival on, and alone
+    complete = [r for r, measured in sorted(passes.items()) if len(measured) == expected]
+    if not complete:
+        return None
+    usable = {
+        name.split("~")[0]: [found[r] for r in complete]
+        for name, found in plain.items()
+        if all(len(found.get(r, [])) == n_tasks for r in complete)
+    }
+    return table_from(label, _tasks(passes[complete[0]]), [passes[r] for r in complete], usable)
+
+
+def _tasks(measured: list[Measurement]) -> list[TaskName]:
+    """The tasks in order of arrival."""
+    alone = [one for one in measured if one.kind == SINGLE]
+    return [one.task for one in sorted(alone, key=lambda one: one.stage)]
+
+
+def summary(results: Results) -> dict[str, dict[str, Any]]:
+    """``summary.json``: for each learner, means over tasks (and over the headline streams)."""
+    means = {}
+    for learner in results.spec.learners:
+        tables = results.headline(learner.label)
+        if tables:
+            each = [table.summary() for table in tables]
+            means[learner.label] = {name: _mean([one[name] for one in each]) for name in each[0]}
+    return means
+
+
+def _mean(values: list[float]) -> float | None:
+    mean = float(np.mean(values))
+    return None if math.isnan(mean) else mean

@@ -1,0 +1,112 @@
+"""Size and time against the number of tasks, with fitted exponents beside the paper's Õ taxonomy (table tax)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lifelong.evaluation.measure import STAGE
+from lifelong.evaluation.resources import fitted_exponent
+from lifelong.experiments.rows import Row
+from lifelong.experiments.tables import Results
+from lifelong.report.curves import Curves, Line, Values, describe
+
+AMOUNTS = {
+    "size": "bytes in all",
+    "encoders": "bytes of encoders",
+    "channels": "bytes of channels",
+    "rows": "bytes of stored rows",
+    "training": "seconds of training so far",
+    "inference": "seconds per 1000 rows",
+}
+# Space and training time when each task brings as many rows as the one before (n ∝ T): exponents of the paper's table.
+TAXONOMY = {
+    "o-ewc": (0, 1),
+    "si": (0, 1),
+    "lwf": (0, 1),
+    "ewc": (1, 2),
+    "total-replay": (1, 2),
+    "prognn": (2, 2),
+    "df-cnn": (1, 1),
+    "silly-n": (1, 1),
+    "model-zoo": (1, 1),
+    "lmc": (1, 1),
+    "silly-f": (1, 1),
+}
+_ON_A_BUDGET = (0, 0)  # SiLLy-N-M, SiLLy-F-M
+
+
+@dataclass(frozen=True)
+class Growth:
+    """A learner's fitted exponents, and the paper's for space and time (None where it gives none)."""
+
+    label: str
+    exponents: dict[str, float]
+    paper_space: int | None
+    paper_time: int | None
+
+
+def amounts(results: Results, label: str) -> dict[str, Values]:
+    """Each amount after 1, 2, …, T tasks, mean over repetitions."""
+    part = results.spec.headline[0].name
+    rows = [r for r in results.rows if r.done and r.kind == STAGE and (r.part, r.learner) == (part, label)]
+    table = results.tables[part, label]
+    by_stage = [[r for r in rows if r.stage == stage] for stage in range(len(table.tasks))]
+    parts = {name: np.array([_mean(rows, name) for rows in by_stage]) for name in ("encoders", "channels", "rows")}
+    return {
+        "size": np.sum(list(parts.values()), axis=0),
+        **parts,
+        "training": np.cumsum(table.train_seconds.mean(axis=0)),
+        "inference": np.array([np.mean([r.predict_seconds for r in rows]) for rows in by_stage]),
+    }
+
+
+def _mean(rows: list[Row], part: str) -> float:
+    return float(np.mean([row.bytes[part] for row in rows]))
+
+
+def growth_table(results: Results) -> list[Growth]:
+    """One line per learner."""
+    lines = []
+    for label in _measured(results):
+        measured = amounts(results, label)
+        n_tasks = np.arange(1, len(measured["size"]) + 1)
+        exponents = {name: fitted_exponent(n_tasks, values) for name, values in measured.items()}
+        space, time = _paper(results.spec.learner(label).name, len(n_tasks))
+        lines.append(Growth(label, exponents, space, time))
+    return lines
+
+
+def _paper(name: str, n_tasks: int) -> tuple[int | None, int | None]:
+    family, _, budget = name.rpartition("-")
+    if family in ("silly-n", "silly-f") and budget.isdecimal() and int(budget) <= n_tasks:
+        return _ON_A_BUDGET
+    return TAXONOMY.get(name, (None, None))
+
+
+def growth_curves(results: Results) -> list[Curves]:
+    """One figure per amount; both axes logarithmic, so that a straight line is a power of T."""
+    measured = {label: amounts(results, label) for label in _measured(results)}
+    curves = []
+    for name, what in AMOUNTS.items():
+        lines = [_line(label, values[name]) for label, values in measured.items() if (values[name] > 0).all()]
+        if lines:
+            title = _finding({line.label: fitted_exponent(line.x, line.y) for line in lines})
+            alt = describe(lines, what, "tasks learnt, both logarithmic")
+            curves.append(Curves(f"growth-{name}", title, alt, "tasks learnt", what, tuple(lines), log=True))
+    return curves
+
+
+def _finding(slopes: dict[str, float]) -> str:
+    flat, steep = min(slopes, key=slopes.__getitem__), max(slopes, key=slopes.__getitem__)
+    low, high = (
+        f"T^{abs(round(slope, 1)) if abs(slope) < 0.05 else slope:.1f}" for slope in (slopes[flat], slopes[steep])
+    )
+    return f"All grow like {low}" if low == high else f"{flat} grows like {low}, {steep} like {high}"
+
+
+def _line(label: str, values: Values) -> Line:
+    return Line(label, np.arange(1, len(values) + 1, dtype=np.float64), values)
+
+
+def _measured(results: Results) -> list[str]:
+    return [learner.label for learner in results.spec.learners if results.headline(learner.label)]

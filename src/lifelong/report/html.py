@@ -1,0 +1,139 @@
+"""``report.html``: one page that needs no network, with its figures and tables as files beside it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from lifelong.experiments.store import Store
+from lifelong.experiments.tables import Results, summary
+from lifelong.report.growth import AMOUNTS
+from lifelong.report.headline import COLUMNS, HeadlineRow, write_table
+from lifelong.report.runs import side_by_side
+from lifelong.report.sections import Picture, Section, section
+from lifelong.report.style import inline_svg, write
+from lifelong.report.tables import write_csv
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A picture as the page has it."""
+
+    title: str
+    alt: str
+    svg: Markup
+    file: str
+
+
+def write_report(folders: Sequence[Path], out: Path) -> list[Path]:
+    """Read the run directories, write ``report.html``, ``table.csv``, ``tasks.csv`` and ``figures/`` into ``out``.
+
+    Elsewhere than in the run directory itself, ``summary.json`` and ``spec.json`` are written beside them.
+    """
+    return write_sections([section(results) for results in side_by_side(folders)], out)
+
+
+def write_sections(sections: Sequence[Section], out: Path) -> list[Path]:
+    """The files of a report: the page first."""
+    out.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    pages: list[dict[str, Any]] = []
+    for part in sections:
+        where = out if len(sections) == 1 else out / part.results.spec.experiment
+        written += _write_files(part, where)
+        pages.append(_context(part, where.relative_to(out)))
+    page = out / "report.html"
+    page.write_text(_render(pages), encoding="utf-8")
+    return [page, *written]
+
+
+def _write_files(part: Section, where: Path) -> list[Path]:
+    where.mkdir(parents=True, exist_ok=True)
+    files = [where / "table.csv", where / "tasks.csv"]
+    write_table(files[0], part.results)
+    write_csv(files[1], [(stream, table) for (stream, _), table in part.results.tables.items()])
+    store = Store(where)
+    files.append(store.write_json("summary.json", summary(part.results)))
+    if not store.spec_path.exists():
+        store.write_spec(part.results.spec)
+    for picture in [*part.whole, *part.pictures]:
+        files += write(picture.figure, where / "figures" / _file_name(picture))
+    return files
+
+
+def _file_name(picture: Picture) -> str:
+    return re.sub(r"[^\w-]+", "-", picture.name.lower()).strip("-")
+
+
+def _render(pages: list[dict[str, Any]]) -> str:
+    loader = PackageLoader("lifelong.report")
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["signed"] = lambda value: f"{value:+.3f}".replace("-", "−")
+    title = ", ".join(page["spec"].experiment for page in pages)
+    return environment.get_template("report.html.j2").render(title=title, sections=pages)
+
+
+def _context(part: Section, where: Path) -> dict[str, Any]:
+    results = part.results
+    return {
+        "spec": results.spec,
+        "finding": _finding(part.table),
+        "facts": _facts(results, part.table),
+        "failures": _failures(results),
+        "columns": COLUMNS,
+        "rows": part.table,
+        "pictures": [_shown(picture, results, where) for picture in part.pictures],
+        "matrices": [_shown(picture, results, where) for picture in part.matrices],
+        "growth": part.growth,
+        "amounts": AMOUNTS,
+        "beside_paper": part.beside_paper,
+        "table_file": (where / "table.csv").as_posix(),
+        "tasks_file": (where / "tasks.csv").as_posix(),
+    }
+
+
+def _shown(picture: Picture, results: Results, where: Path) -> Shown:
+    name = f"{results.spec.experiment}-{picture.name}"
+    svg = Markup(inline_svg(picture.figure, name=name, alt=picture.alt))
+    return Shown(picture.title, picture.alt, svg, (where / "figures" / f"{_file_name(picture)}.svg").as_posix())
+
+
+def _finding(rows: list[HeadlineRow]) -> str:
+    """The one sentence on top."""
+    best = rows[0]
+    gain, is_control = best.cells["gain"].value, abs(best.cells["transfer"].value or 0) < 5e-4
+    versus = ""
+    if gain is not None and not is_control:
+        versus = f", {'ahead of' if gain > 0 else 'behind'} the plain single-task model of its family ({gain:+.3f})"
+    helped = sum((row.cells["transfer"].value or 0) > 5e-4 for row in rows)
+    sentence = f"{best.label} is most accurate ({best.cells['accuracy'].text}){versus}. "
+    sentence += f"Other tasks help {helped} of {len(rows)} learners."
+    return sentence.replace("-0.", "−0.")
+
+
+def _facts(results: Results, rows: list[HeadlineRow]) -> dict[str, str]:
+    spec, first = results.spec, results.rows[0]
+    counts = sorted({row.repetitions for row in rows})
+    asked = f" of {spec.repetitions}" if counts[0] < spec.repetitions else ""
+    streams = ", ".join(part.name for part in spec.headline)
+    others = len(spec.parts) - len(spec.headline)
+    return {
+        "version": spec.version,
+        "streams": streams + (f", and {others} for the curves" if others else ""),
+        "learners": str(len(spec.learners)),
+        "repetitions": "–".join(map(str, counts)) + asked,
+        "seed": str(spec.seed),
+        "versions": ", ".join(f"{name} {number}" for name, number in first.versions.items()),
+        "machine": first.machine,
+        "spec": spec.hash,
+    }
+
+
+def _failures(results: Results) -> dict[str, str]:
+    return {f"{row.learner} on {row.part}": row.reason for row in results.failures}

@@ -1,0 +1,51 @@
+"""What was measured as Markdown, put between two marks of a page in docs."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from lifelong.exceptions import DatasetError
+from lifelong.report.headline import COLUMNS, CellData
+from lifelong.report.sections import Section
+
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+
+
+def write_into(page: Path, part: Section, results: Path) -> None:
+    """Replace what stands between the page's marks; ``results`` is where the report's files are."""
+    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN) if page.is_file() else ("", "", "")
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise DatasetError(f"{page} lacks the marks {BEGIN} and {END}. Put them where the results belong.")
+    where = Path(os.path.relpath(results, page.parent)).as_posix()
+    text = "\n".join(markdown(part, where))
+    page.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+
+
+def markdown(part: Section, where: str) -> Iterator[str]:
+    """Command, pictures, findings (the figures' titles, which come from the data) and the table."""
+    spec = part.results.spec
+    seed = f" --seed {spec.seed}" if spec.seed else ""
+    smoke = " --smoke" if spec.version == "smoke" else ""
+    counts = sorted({row.repetitions for row in part.table})
+    repetitions = " to ".join(map(str, counts))
+    yield f"Measured with `lifelong run {spec.experiment}{smoke} --repetitions {counts[-1]}{seed}`: "
+    yield f"{len(part.table)} learners, repetitions: {repetitions}; {_versions(part)}. All files: [{where}]({where})."
+    yield ""
+    for picture in part.whole[:1] or part.pictures[:1]:
+        yield f"![{picture.alt}]({where}/figures/{picture.name}.svg)\n"
+    yield from (f"- {picture.title}." for picture in part.pictures)
+    yield ""
+    yield f"| learner | {' | '.join(heading for heading, _ in COLUMNS.values())} |"
+    yield "|---" * (len(COLUMNS) + 1) + "|"
+    for row in part.table:
+        yield f"| {row.label} | {' | '.join(_cell(row.cells[column]) for column in COLUMNS)} |"
+
+
+def _cell(cell: CellData) -> str:
+    return f"**{cell.text}**" if cell.best else cell.text
+
+
+def _versions(part: Section) -> str:
+    first = part.results.rows[0]
+    return ", ".join(f"{name} {number}" for name, number in first.versions.items() if name != "lifelong")

@@ -1,0 +1,118 @@
+"""What a report shows of a run: facts, table, figures, each as data with the picture beside it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from lifelong.experiments.spec import FigureSpec
+from lifelong.experiments.tables import Results
+from lifelong.report.curves import Curves, draw_curves
+from lifelong.report.growth import Growth, growth_curves, growth_table
+from lifelong.report.headline import HeadlineRow, headline
+from lifelong.report.matrices import Matrix, draw_matrices, matrix
+from lifelong.report.strip import Tables, draw_strips, strips
+from lifelong.report.sweeps import first_task, learner_curve, stages, sweep
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawn figure."""
+
+    name: str
+    title: str
+    alt: str
+    figure: Figure
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One number of ours beside the paper's."""
+
+    label: str
+    statistic: str
+    ours: float
+    paper: float
+
+
+@dataclass(frozen=True)
+class Section:
+    """One experiment (or several runs of the same one)."""
+
+    results: Results
+    table: list[HeadlineRow]
+    pictures: list[Picture]
+    matrices: list[Picture]
+    growth: list[Growth]
+    beside_paper: list[Comparison]
+    whole: list[Picture]  # figures for files only: all panels in one picture
+
+
+def section(results: Results) -> Section:
+    """Everything about a run."""
+    kinds = {figure.kind for figure in results.spec.figures}
+    rows = headline(results)
+    measured: Tables = {row.label: results.headline(row.label) for row in rows}
+    pictures = [picture for figure in results.spec.figures for picture in _pictures(figure, results, measured)]
+    whole = [_whole_strip(measured)] if measured and "strip" in kinds else []
+    growth = growth_table(results) if "growth" in kinds else []
+    heat, all_heat = _matrices(measured) if "matrices" in kinds else ([], [])
+    return Section(results, rows, pictures, heat, growth, _beside_paper(results, rows), [*whole, *all_heat])
+
+
+def _pictures(figure: FigureSpec, results: Results, measured: Tables) -> Iterator[Picture]:
+    if not measured:
+        return
+    if figure.kind == "strip":
+        for panel in strips(measured):
+            yield Picture(f"strip-{panel.statistic}", panel.title, panel.alt, draw_strips([panel]))
+    elif figure.kind == "growth":
+        yield from map(_drawn, growth_curves(results))
+    elif figure.kind != "matrices":
+        curves = _CURVES[figure.kind](results, **figure.options)
+        if curves is not None:
+            yield _drawn(curves)
+
+
+_CURVES: dict[str, Callable[..., Curves | None]] = {
+    "sweep": sweep,
+    "learner-curve": learner_curve,
+    "stages": stages,
+    "first-task": first_task,
+}
+
+
+def _drawn(curves: Curves) -> Picture:
+    return Picture(curves.name, curves.title, curves.alt, draw_curves(curves))
+
+
+def _whole_strip(measured: Tables) -> Picture:
+    panels = strips(measured)
+    alt = " ".join(panel.alt for panel in panels)
+    return Picture("strip", panels[0].title, alt, draw_strips(panels))
+
+
+def _matrices(measured: Tables) -> tuple[list[Picture], list[Picture]]:
+    """One heat map per learner for the page, and all in one for a file."""
+    shown = [matrix(tables[0]) for tables in measured.values() if len(tables[0].tasks) > 1]
+    if not shown:
+        return [], []
+    values = np.concatenate([one.accuracy[~np.isnan(one.accuracy)] for one in shown])
+    low, high = float(values.min()), float(values.max())
+
+    def drawn(name: str, matrices: list[Matrix]) -> Picture:
+        alt = " ".join(one.alt for one in matrices)
+        return Picture(name, matrices[0].title, alt, draw_matrices(matrices, low, high))
+
+    return [drawn(f"matrix-{one.label}", [one]) for one in shown], [drawn("matrices", shown)]
+
+
+def _beside_paper(results: Results, rows: list[HeadlineRow]) -> list[Comparison]:
+    found = []
+    for row in rows:
+        for statistic, paper in results.spec.published.get(row.label, {}).items():
+            cell = row.cells.get(statistic)
+            if cell is not None and cell.value is not None:
+                found.append(Comparison(row.label, statistic, cell.value, paper))
+    return found

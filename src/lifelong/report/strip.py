@@ -1,0 +1,118 @@
+"""Strip plots: one strip per learner, one dot per task (darker: older), the mean as a bar, quartiles as a line."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from lifelong.evaluation.errors import ErrorTable
+from lifelong.report.style import GREY, INK, colour_of, new_figure, plain
+
+STATISTICS = {
+    "accuracy": "accuracy",
+    "gain": "gain over the single-task model",
+    "transfer": "transfer T",
+    "forward_transfer": "forward transfer FT",
+    "backward_transfer": "backward transfer BT",
+}
+Tables = Mapping[str, Sequence[ErrorTable]]  # learner → its tables, one per stream
+
+
+@dataclass(frozen=True)
+class StripRow:
+    """One learner."""
+
+    label: str
+    values: NDArray[np.float64]  # (T,), oldest task first; streams one after another
+    ages: NDArray[np.float64]  # (T,), 0 oldest … 1 newest
+    lower: float  # quartiles over repetitions of the mean over tasks
+    upper: float
+
+    @property
+    def mean(self) -> float:
+        """Over tasks."""
+        return float(np.mean(self.values))
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One statistic of all learners, best first."""
+
+    statistic: str
+    title: str
+    alt: str
+    rows: tuple[StripRow, ...]
+
+
+def strips(tables: Tables, statistics: Sequence[str] = tuple(STATISTICS)) -> list[Strip]:
+    """A strip plot per statistic; learners in the same order in all of them, the most accurate first."""
+    order = sorted(tables, key=lambda label: -_row(label, tables[label], "accuracy").mean)
+    return [_strip(statistic, [_row(label, tables[label], statistic) for label in order]) for statistic in statistics]
+
+
+def _row(label: str, tables: Sequence[ErrorTable], statistic: str) -> StripRow:
+    values = np.concatenate([getattr(table, statistic) for table in tables])
+    ages = np.concatenate([np.linspace(0, 1, len(table.tasks)) for table in tables])
+    lower, _, upper = quartiles(tables, statistic)
+    return StripRow(label, values, ages, lower, upper)
+
+
+def quartiles(tables: Sequence[ErrorTable], statistic: str) -> tuple[float, float, float]:
+    """Lower quartile, median, upper quartile over repetitions of the mean over tasks (and streams)."""
+    n = min(len(table.errors) for table in tables)
+    each = [np.mean([np.mean(getattr(table.repetition(r), statistic)) for table in tables]) for r in range(n)]
+    lower, median, upper = np.percentile(each, [25, 50, 75])
+    return float(lower), float(median), float(upper)
+
+
+def _strip(statistic: str, rows: list[StripRow]) -> Strip:
+    shown = [row for row in rows if not np.isnan(row.mean)]
+    means = ", ".join(f"{row.label} {row.mean:.3f}" for row in shown)
+    alt = f"{STATISTICS[statistic]} of each learner, a dot per task. Means over tasks: {means}."
+    return Strip(statistic, _finding(statistic, shown), alt, tuple(shown))
+
+
+def _finding(statistic: str, rows: list[StripRow]) -> str:
+    if not rows:
+        return f"No {STATISTICS[statistic]} was measured"
+    best = max(rows, key=lambda row: row.mean)
+    above, n = sum(row.mean > 5e-4 for row in rows), len(rows)
+    if statistic == "accuracy":
+        return f"{best.label} is most accurate: {best.mean:.3f}"
+    if statistic == "gain":
+        return f"{above} of {n} beat the plain single-task model" + (f", {best.label} most" if above else "")
+    if statistic == "backward_transfer":
+        below = sum(row.mean < -5e-4 for row in rows)
+        return f"Later tasks help {above} of {n} learners; {below} forget"
+    source = "Earlier tasks help" if statistic == "forward_transfer" else "Other tasks help"
+    return f"{source} {above} of {n} learners" + (f", {best.label} most" if above else "")
+
+
+def draw_strips(panels: Sequence[Strip]) -> Figure:
+    """The panels side by side with one axis of learners."""
+    n_rows = max(max(len(panel.rows) for panel in panels), 1)
+    width = 4.8 if len(panels) == 1 else 3.1 * len(panels)
+    figure = new_figure(width, 1.1 + 0.25 * n_rows)
+    for axis, panel in zip(figure.subplots(1, len(panels), squeeze=False, sharey=True)[0], panels, strict=True):
+        _draw(axis, panel, title_width=46 if len(panels) == 1 else 34)
+    return figure
+
+
+def _draw(axis: Any, panel: Strip, title_width: int) -> None:
+    labels = [row.label for row in panel.rows]
+    for y, row in enumerate(panel.rows):
+        colour = colour_of(row.label, labels)
+        spread = np.where(np.arange(len(row.values)) % 2, 0.16, -0.16) * (len(row.values) > 6)
+        axis.scatter(row.values, y + spread, s=15, color=colour, alpha=1 - 0.65 * row.ages, linewidths=0)
+        axis.plot([row.lower, row.upper], [y, y], color=INK, lw=1)
+        axis.plot([row.mean] * 2, [y - 0.34, y + 0.34], color=INK, lw=1.8)
+    if panel.statistic != "accuracy":
+        axis.axvline(0, color=GREY, lw=0.8, zorder=0)
+    axis.set_yticks(range(len(labels)), labels)
+    axis.set_ylim(len(labels) - 0.4, -0.6)
+    axis.xaxis.set_major_locator(MaxNLocator(nbins=5))
+    plain(axis, title=panel.title, xlabel=STATISTICS[panel.statistic], title_width=title_width)

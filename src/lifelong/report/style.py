@@ -1,0 +1,90 @@
+"""How figures look: thin lines, few colours that read on light and dark paper, and SVG that can stand in a page."""
+
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+INK, GREY = "#1f2328", "#8b949e"
+_OURS = {"silly-n": "#d1495b", "silly-f": "#2a78b8"}
+_CONTROLS = {"single": "#9a8c7c", "rf": "#7d8a97"}
+_OTHERS = ("#3a9d6e", "#c98a1b", "#8a63c9", "#2f9fb0", "#b0568f", "#7f8f2a", "#5a72c4", "#b5663a")
+_MANY = "#5f8296"  # when there are more learners than colours
+_INCH = 72  # points
+
+
+def colour_of(label: str, labels: Sequence[str]) -> str:
+    """A learner's colour: ours and the controls always have the same one, the others by their place."""
+    for name, colour in {**_OURS, **_CONTROLS}.items():
+        if label == name:
+            return colour
+    if len(labels) > len(_OTHERS) + 4:
+        return next((colour for name, colour in _OURS.items() if label.startswith(name)), _MANY)
+    return _OTHERS[[other for other in labels if other not in {**_OURS, **_CONTROLS}].index(label) % len(_OTHERS)]
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure; sizes in inches. Nothing here touches matplotlib's global state."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def plain(axis: Any, *, title: str = "", xlabel: str = "", ylabel: str = "", title_width: int = 46) -> None:
+    """Two spines, labels that a phone can show, a title on the left in lines of so many letters."""
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axis.spines[side].set_color(GREY)
+    axis.tick_params(labelsize=9, labelcolor=INK, color=GREY)
+    axis.set_title(fill(title, title_width), fontsize=10, color=INK, loc="left")
+    axis.set_xlabel(xlabel, fontsize=9.5, color=INK)
+    axis.set_ylabel(ylabel, fontsize=9.5, color=INK)
+
+
+def _settled(figure: Figure) -> Figure:
+    """The figure with its parts in place: finding their places takes longer than drawing, and once is enough."""
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+    return figure
+
+
+def write(figure: Figure, path: Path) -> list[Path]:
+    """The figure as SVG and PNG; the same figure gives the same bytes."""
+    paths = [path.with_suffix(".svg"), path.with_suffix(".png")]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with mpl.rc_context({"svg.hashsalt": path.name}):
+        for file in paths:
+            _settled(figure).savefig(file, dpi=150, metadata={"Date": None} if file.suffix == ".svg" else None)
+    return paths
+
+
+def inline_svg(figure: Figure, *, name: str, alt: str) -> str:
+    """The figure as an SVG element for a page: text is text, ink takes the page's colour, the background its paper."""
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+        _settled(figure).savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg\b[^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    svg = _private_names(svg, name)
+    width = figure.get_figwidth() * _INCH
+    return svg.replace("<svg", f'<svg role="img" aria-label="{_escape(alt)}" style="max-width:{width:.0f}pt"', 1)
+
+
+def _private_names(svg: str, name: str) -> str:
+    """Names within the SVG made unique, so that many can stand in one page."""
+    prefix = re.sub(r"[^a-z0-9]+", "-", name.lower())
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
+    return re.sub(r'href="#([^"]+)"', rf'href="#{prefix}-\1"', svg)
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")

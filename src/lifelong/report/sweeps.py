@@ -1,0 +1,176 @@
+"""Curves from error tables: over streams (angles, rows), over learners (budgets, shares, trees), over stages."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from lifelong.evaluation.errors import ErrorTable
+from lifelong.evaluation.transfer import backward_transfer, half_a_mistake
+from lifelong.experiments.tables import Results
+from lifelong.report.curves import Curves, Line, Values, describe
+from lifelong.tasks.base import TaskName
+
+HEADINGS = {
+    "error": "error",
+    "accuracy": "accuracy",
+    "gain": "gain over the single-task model",
+    "transfer": "transfer T",
+    "forward_transfer": "forward transfer FT",
+    "backward_transfer": "backward transfer BT",
+}
+
+
+ALL_TASKS = "all tasks"
+
+
+def sweep(
+    results: Results, *, statistic: str, task: TaskName, over: str, min_tasks: int = 1, group: str | None = None
+) -> Curves | None:
+    """A statistic against where each stream is on its axis.
+
+    Parameters
+    ----------
+    task : str or int
+        A task's name or its position; ``"all tasks"`` is the mean.
+    group : str, optional
+        Only the streams of that group; else all that have a place on an axis.
+    """
+    points = [part for part in results.spec.parts if part.at is not None and group in (None, part.group)]
+    lines = []
+    for label in (learner.label for learner in results.spec.learners):
+        found = {part.at or 0.0: results.tables.get((part.name, label)) for part in points}
+        known = [(at, table) for at, table in sorted(found.items()) if table and _has(table, task, min_tasks)]
+        if len(known) > 1:
+            each = [_each(table, statistic, task) for _, table in known]
+            middle = [_pooled(table, statistic, task) for _, table in known]
+            lines.append(_line(label, np.array([at for at, _ in known]), middle, each))
+    if not lines:
+        return None
+    what = f"{HEADINGS[statistic]} on {'the first task' if task == 0 else task}"
+    name = "-".join(["sweep", statistic, str(task), group or ""]).replace(" ", "-").rstrip("-")
+    finding, alt = _sweep_finding(lines, statistic), describe(lines, what, over)
+    return Curves(name, finding, alt, over, what, tuple(lines), zero=statistic != "error")
+
+
+def _has(table: ErrorTable, task: TaskName, min_tasks: int) -> bool:
+    known = task in table.tasks or task == ALL_TASKS or (isinstance(task, int) and task < len(table.tasks))
+    return known and len(table.tasks) >= min_tasks
+
+
+def _pooled(table: ErrorTable, statistic: str, task: TaskName) -> float:
+    """Errors are averaged over repetitions first."""
+    values = 1 - table.accuracy if statistic == "error" else getattr(table, statistic)
+    if task == ALL_TASKS:
+        return float(np.mean(values))
+    return float(values[table.tasks.index(task) if task in table.tasks else int(task)])
+
+
+def _each(table: ErrorTable, statistic: str, task: TaskName) -> list[float]:
+    return [_pooled(table.repetition(r), statistic, task) for r in range(len(table.errors))]
+
+
+def _line(label: str, x: Values, middle: list[float], each: list[list[float]]) -> Line:
+    quartiles = np.array([np.percentile(values, [25, 75]) for values in each])
+    return Line(label, x, np.array(middle), quartiles[:, 0], quartiles[:, 1])
+
+
+def _sweep_finding(lines: list[Line], statistic: str) -> str:
+    if statistic == "error":
+        best = min(lines, key=lambda line: line.y[-1])
+        return f"{best.label} ends with the lowest error: {best.y[-1]:.3f}"
+    line = max(lines, key=lambda line: float(np.ptp(line.y)))
+    low, high = int(np.argmin(line.y)), int(np.argmax(line.y))
+    extremes = [f"{line.y[at]:+.3f} at {line.x[at]:g}" for at in (low, high)]
+    return f"{line.label}: from {extremes[0]} to {extremes[1]}"
+
+
+def learner_curve(results: Results, *, statistic: str, over: str) -> Curves | None:
+    """A statistic, mean over tasks, against a learner's own setting; learners of the same name make one line."""
+    names = dict.fromkeys(learner.name for learner in results.spec.learners if learner.at is not None)
+    lines = []
+    for name in names:
+        points = {
+            learner.at: tables
+            for learner in results.spec.learners
+            if learner.name == name and learner.at is not None and (tables := results.headline(learner.label))
+        }
+        ordered = sorted(points.items())
+        if len(ordered) > 1:
+            middle = [float(np.mean([np.mean(getattr(table, statistic)) for table in tables])) for _, tables in ordered]
+            each = [_means(tables[0], statistic) for _, tables in ordered]
+            lines.append(_line(name, np.array([at for at, _ in ordered], dtype=np.float64), middle, each))
+    if not lines or any(np.isnan(line.y).all() for line in lines):
+        return None
+    what, first = HEADINGS[statistic], lines[0]
+    title = f"{first.label}: {what} {first.y[0]:.3f} with {first.x[0]:g}, {first.y[-1]:.3f} with {first.x[-1]:g}"
+    return Curves(
+        f"{statistic}-curve",
+        title,
+        describe(lines, what, over),
+        over,
+        what,
+        tuple(lines),
+        zero=statistic != "accuracy",
+    )
+
+
+def _means(table: ErrorTable, statistic: str) -> list[float]:
+    return [float(np.mean(getattr(table.repetition(r), statistic))) for r in range(len(table.errors))]
+
+
+def stages(results: Results) -> Curves | None:
+    """The mean error on the tasks seen so far, as tasks arrive."""
+    return _over_stages(results, "stages", "mean error on tasks seen so far", _seen_so_far, np.asarray, _stages_finding)
+
+
+def first_task(results: Results) -> Curves | None:
+    """What later tasks do to the first one: log(e at arrival / e after each stage)."""
+    what = "backward transfer to the first task"
+    return _over_stages(results, "first-task", what, _first_task, _since_arrival, _first_finding)
+
+
+def _seen_so_far(table: ErrorTable) -> Values:
+    return np.asarray(np.nanmean(table.errors, axis=1))  # (R, T)
+
+
+def _first_task(table: ErrorTable) -> Values:
+    return half_a_mistake(table.errors[:, 0, :], table.test_rows[0])  # (R, T)
+
+
+def _since_arrival(errors: Values) -> Values:
+    return backward_transfer(errors[0], errors)  # (T,)
+
+
+def _over_stages(
+    results: Results,
+    name: str,
+    what: str,
+    errors: Callable[[ErrorTable], Values],
+    statistic: Callable[[Values], Values],
+    finding: Callable[[list[Line]], str],
+) -> Curves | None:
+    lines = []
+    for label in (learner.label for learner in results.spec.learners):
+        tables = results.headline(label)
+        if tables and len(tables[0].tasks) > 1:
+            measured = np.concatenate([errors(table) for table in tables])  # (R · streams, T)
+            lower, upper = np.percentile([statistic(one) for one in measured], [25, 75], axis=0)
+            x = np.arange(1, measured.shape[1] + 1, dtype=np.float64)
+            # As everywhere: errors are averaged over repetitions first, then comes the ratio, then the logarithm.
+            lines.append(Line(label, x, statistic(measured.mean(axis=0)), lower, upper))
+    if not lines:
+        return None
+    alt = describe(lines, what, "tasks learnt")
+    zero = name == "first-task"
+    return Curves(name, finding(lines), alt, "tasks learnt", what, tuple(lines), zero=zero, whole_x=True)
+
+
+def _stages_finding(lines: list[Line]) -> str:
+    best = min(lines, key=lambda line: line.y[-1])
+    return f"After {best.x[-1]:g} tasks {best.label} errs least: {best.y[-1]:.3f}"
+
+
+def _first_finding(lines: list[Line]) -> str:
+    helped = sum(line.y[-1] > 5e-4 for line in lines)
+    best = max(lines, key=lambda line: line.y[-1])
+    return f"Later tasks help the first one in {helped} of {len(lines)} learners, {best.label} most ({best.y[-1]:+.3f})"

@@ -1,0 +1,126 @@
+"""Run directories: torn lines, failures, growth, and who may write."""
+
+import json
+from dataclasses import replace
+from multiprocessing import active_children
+
+import pytest
+from tiny import Row, run, stored_lines, tiny_spec, without_clocks
+
+from lifelong.exceptions import DatasetError, ParameterError
+from lifelong.experiments.session import prepare
+from lifelong.experiments.spec import LearnerSpec
+from lifelong.experiments.store import Store
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("finished")
+    run(tiny_spec(), folder)
+    return folder
+
+
+def test_a_torn_last_line_is_ignored_and_measured_again(tmp_path, finished):
+    whole = (finished / "rows.jsonl").read_bytes()
+    (tmp_path / "rows.jsonl").write_bytes(whole[: len(whole) // 2])
+    before = Store(tmp_path).rows()
+    assert all(row.done for row in before)
+    rows = run(tiny_spec(), tmp_path)
+    assert not {row.key for row in rows} & {row.key for row in before}
+    assert len(rows) + len(before) == len(stored_lines(finished))
+    assert without_clocks(tmp_path) == without_clocks(finished)
+
+
+def test_a_damaged_line_in_the_middle_is_named(tmp_path, finished):
+    lines = (finished / "rows.jsonl").read_bytes().split(b"\n")
+    (tmp_path / "rows.jsonl").write_bytes(b"\n".join([*lines[:2], b'{"half', *lines[2:]]))
+    with pytest.raises(DatasetError, match="line 3 is not a row"):
+        Store(tmp_path).rows()
+
+
+def test_a_row_says_everything_about_where_it_came_from(finished):
+    row = next(row for row in stored_lines(finished) if row["kind"] == "stage")
+    wanted = {
+        *("spec", "learner", "name", "parameters", "task", "stage", "repetition", "seed", "error", "test_rows"),
+        *("bytes", "versions", "machine", "status", "reason"),
+    }
+    assert wanted < set(row)
+    assert row["spec"] == tiny_spec().hash
+    assert set(row["bytes"]) == {"encoders", "channels", "rows"}
+    assert {"lifelong", "numpy", "scikit-learn", "python"} <= set(row["versions"])
+
+
+def test_a_finished_run_has_nothing_left_to_do(finished):
+    session = prepare(tiny_spec(), finished)
+    assert (session.left, session.cells) == (0, [])
+    assert session.done == session.total == len(stored_lines(finished))
+
+
+def test_a_run_grows_by_repetitions_and_learners(tmp_path):
+    run(tiny_spec(repetitions=1, learners=tiny_spec().learners[:1]), tmp_path)
+    first = len(stored_lines(tmp_path))
+    run(tiny_spec(repetitions=2, learners=tiny_spec().learners[1:]), tmp_path)
+    assert len(stored_lines(tmp_path)) > 2 * first
+    spec = Store(tmp_path).read_spec()
+    assert [learner.label for learner in spec.learners] == ["two trees", "rf"]
+    assert prepare(tiny_spec(repetitions=1), tmp_path).spec.repetitions == 2
+
+
+def test_another_experiment_or_other_parameters_need_another_directory(finished):
+    with pytest.raises(ParameterError, match=r"holds another run: tiny \(full\), seed 0"):
+        prepare(tiny_spec(seed=1), finished)
+    other = replace(tiny_spec().learners[0], parameters={"n_estimators": 3})
+    with pytest.raises(ParameterError, match="'two trees' with other parameters"):
+        prepare(tiny_spec(learners=(other,)), finished)
+
+
+def test_two_runs_never_write_to_one_directory(tmp_path):
+    with Store(tmp_path).writing(), pytest.raises(ParameterError, match="Another run is writing"):
+        run(tiny_spec(), tmp_path)
+
+
+def test_plain_models_are_measured_once_for_all_learners_of_a_family(finished):
+    twins = (
+        LearnerSpec("a", "silly-f", {"n_estimators": 2}),
+        LearnerSpec("b", "silly-f", {"n_estimators": 2, "replay": 0}),
+    )
+    cells = prepare(tiny_spec(learners=twins, repetitions=1), finished / "other").cells
+    here = [cell for cell in cells if cell.part.name == "xor, xnor"]
+    plain = [cell.label for cell in here if cell.plain]
+    assert len(plain) == 2  # forests of one encoder's size and of the ensemble's
+    assert [list(cell.references) for cell in here if not cell.plain] == [plain, plain]
+
+
+def test_a_failing_learner_fails_its_own_rows_and_is_tried_again(tmp_path):
+    broken = LearnerSpec("broken", "silly-f", {"n_estimators": 2, "replay": 2})
+    rows = run(tiny_spec(learners=(broken, *tiny_spec().learners), repetitions=1), tmp_path)
+    failed = [row for row in rows if not row.done]
+    assert {row.learner for row in failed} == {"broken"}
+    assert all("replay=2 is not a share" in row.reason for row in failed)
+    assert set(json.loads((tmp_path / "summary.json").read_text())) == {"two trees", "rf"}
+    session = prepare(tiny_spec(learners=(broken, *tiny_spec().learners), repetitions=1), tmp_path)
+    assert {cell.label for cell in session.cells} == {"broken"}
+    assert session.failed == len(session.cells) == 2
+
+
+def test_processes_measure_the_same_numbers(tmp_path, finished):
+    rows = run(tiny_spec(), tmp_path, n_jobs=2)
+    assert len({row.key for row in rows}) == len(rows) == len(stored_lines(finished))
+    assert without_clocks(tmp_path) == without_clocks(finished)
+
+
+def test_a_process_that_dies_fails_its_cell_alone(tmp_path):
+    session = prepare(tiny_spec(repetitions=2), tmp_path)
+    events, rows = session.events(n_jobs=2), []
+    for event in events:
+        if isinstance(event, Row):
+            rows.append(event)
+            if len(rows) == 1:
+                active_children()[0].kill()
+    failed = [row for row in rows if not row.done]
+    assert len(failed) == 1
+    assert "its process died with exit code -9" in failed[0].reason
+    again = run(tiny_spec(repetitions=2), tmp_path)
+    assert all(row.done for row in again)
+    assert {row.key for row in Store(tmp_path).rows() if row.done} >= {row.key for row in again}
+    assert prepare(tiny_spec(repetitions=2), tmp_path).left == 0

@@ -1,0 +1,46 @@
+"""An experiment of milliseconds, on real learners."""
+
+import json
+
+from lifelong.experiments.rows import Row
+from lifelong.experiments.session import prepare
+from lifelong.experiments.spec import FigureSpec, LearnerSpec, Part, Spec
+
+TIMES = ("train_seconds", "predict_seconds")
+
+
+def tiny_spec(**changes):
+    """Two forests, two streams, three repetitions: no torch."""
+    content = {
+        "experiment": "tiny",
+        "version": "full",
+        "question": "Is everything stored?",
+        "parts": (
+            Part("xor, xnor", "xor", {"n": 12, "n_test": 10, "second": "xnor"}, at=0),
+            Part("xor, r-xor", "xor", {"n": 12, "n_test": 10, "second": "r-xor"}, "turned", at=45),
+        ),
+        "learners": (
+            LearnerSpec("two trees", "silly-f", {"n_estimators": 2}),
+            LearnerSpec("rf", "rf", {"n_estimators": 2}),
+        ),
+        "repetitions": 3,
+        "figures": (FigureSpec("strip"), FigureSpec("stages"), FigureSpec("matrices")),
+    }
+    return Spec(**{**content, **changes})
+
+
+def run(spec, folder, **options):
+    """Run to the end; the rows of this start."""
+    return [event for event in prepare(spec, folder).events(**options) if isinstance(event, Row)]
+
+
+def stored_lines(folder):
+    """The lines of rows.jsonl as they are, without clocks."""
+    lines = (folder / "rows.jsonl").read_bytes().split(b"\n")[:-1]
+    return [{name: value for name, value in json.loads(line).items() if name not in TIMES} for line in lines]
+
+
+def without_clocks(folder):
+    """summary.json without what a clock measured."""
+    summary = json.loads((folder / "summary.json").read_text())
+    return {label: {k: v for k, v in means.items() if k not in TIMES} for label, means in summary.items()}

@@ -1,0 +1,165 @@
+"""Figures are data first: what they say can be read without looking at them."""
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from experiments.tiny import run, tiny_spec
+from lifelong.evaluation import ErrorTable
+from lifelong.exceptions import DatasetError
+from lifelong.experiments.spec import FigureSpec, LearnerSpec
+from lifelong.experiments.tables import Results
+from lifelong.report.curves import draw_curves
+from lifelong.report.growth import growth_curves, growth_table
+from lifelong.report.headline import headline, write_table
+from lifelong.report.markdown import BEGIN, END, write_into
+from lifelong.report.matrices import matrix
+from lifelong.report.runs import read_run, side_by_side
+from lifelong.report.sections import section
+from lifelong.report.strip import strips
+from lifelong.report.style import inline_svg
+from lifelong.report.sweeps import first_task, learner_curve, stages, sweep
+
+
+def table(learner, single, arrival, final):
+    """One repetition per entry of ``final``; two tasks with the same errors."""
+    errors = np.array([[[arrival, value], [np.nan, value]] for value in final])
+    alone = np.full((len(final), 2), single)
+    return ErrorTable(learner, ["a", "b"], np.array([100, 100]), errors, alone, {"plain": np.full_like(alone, 0.2)})
+
+
+def results(learners=("silly-n", "none"), **changes):
+    """silly-n gains, none forgets; on the second stream both are worse."""
+    good, bad = (0.3, 0.3, (0.1, 0.15)), (0.3, 0.3, (0.5, 0.6))
+    worse = {"silly-n": (0.3, 0.3, (0.2, 0.25)), "none": (0.3, 0.3, (0.7, 0.8))}
+    parts = [part.name for part in tiny_spec().parts]
+    tables = {}
+    for name in learners:
+        tables[parts[0], name] = table(name, *(good if name == "silly-n" else bad))
+        tables[parts[1], name] = table(name, *worse[name])
+    spec = tiny_spec(learners=tuple(LearnerSpec(name) for name in learners), repetitions=2, **changes)
+    return Results(spec, tables, [], [])
+
+
+def measured(found):
+    return {learner.label: found.headline(learner.label) for learner in found.spec.learners}
+
+
+def test_strips_put_the_most_accurate_first_and_say_who_wins():
+    panels = {panel.statistic: panel for panel in strips(measured(results(("none", "silly-n"))))}
+    assert [row.label for row in panels["accuracy"].rows] == ["silly-n", "none"]
+    assert panels["accuracy"].title == "silly-n is most accurate: 0.875"
+    assert panels["gain"].title == "1 of 2 beat the plain single-task model, silly-n most"
+    assert panels["backward_transfer"].title == "Later tasks help 1 of 2 learners; 1 forget"
+    row = panels["accuracy"].rows[0]
+    assert (row.lower, row.upper) == pytest.approx((0.8625, 0.8875))  # of 0.85 and 0.9
+    assert row.ages.tolist() == [0, 1]
+    assert "silly-n 0.875" in panels["accuracy"].alt
+
+
+def test_a_sweep_has_a_point_per_stream():
+    curves = sweep(results(), statistic="error", task="a", over="degrees")
+    line = curves.lines[0]
+    assert (line.x.tolist(), line.y.tolist()) == ([0, 45], pytest.approx([0.125, 0.225]))
+    assert curves.title == "silly-n ends with the lowest error: 0.225"
+    assert sweep(results(), statistic="error", task="nobody's", over="degrees") is None
+    assert sweep(results(), statistic="error", task="a", over="degrees", group="turned") is None  # one point: no curve
+
+
+def test_stages_and_the_first_task_follow_the_stream():
+    assert stages(results()).lines[0].y.tolist() == pytest.approx([0.3, 0.125])
+    first = first_task(results())
+    assert first.lines[0].y.tolist() == pytest.approx([0, np.log(0.3 / 0.125)])  # errors are averaged first
+    assert first.title.startswith("Later tasks help the first one in 1 of 2 learners, silly-n most")
+
+
+def test_a_curve_over_learners_joins_those_of_one_name():
+    part = tiny_spec().parts[0].name
+    specs = tuple(LearnerSpec(f"silly-n, {m}", "silly-n", {"budget": m}, at=m) for m in (1, 2))
+    tables = {(part, s.label): table(s.label, 0.3, 0.3, (0.1 * s.at,)) for s in specs}
+    curves = learner_curve(Results(tiny_spec(learners=specs), tables, [], []), statistic="accuracy", over="encoders")
+    assert [line.label for line in curves.lines] == ["silly-n"]
+    assert curves.lines[0].y.tolist() == pytest.approx([0.9, 0.8])
+    assert curves.title == "silly-n: accuracy 0.900 with 1, 0.800 with 2"
+
+
+def test_a_matrix_says_what_happened_to_old_tasks():
+    assert matrix(table("none", 0.3, 0.3, (0.5,))).title == "none loses 0.200 on old tasks"
+    assert matrix(table("silly-n", 0.3, 0.3, (0.1,))).title == "silly-n gains 0.200 on old tasks"
+    assert matrix(table("rf", 0.3, 0.3, (0.3,))).title == "rf keeps its accuracy on old tasks"
+
+
+def test_names_at_the_ends_of_lines_never_cover_each_other():
+    figure = draw_curves(stages(results()))
+    places = sorted(text.get_position()[1] for text in figure.axes[0].texts)
+    assert np.diff(places).min() > 0.05
+
+
+def test_an_inline_figure_has_an_alt_text_and_takes_the_ink_of_the_page():
+    svg = inline_svg(draw_curves(stages(results())), name="a figure", alt='says "so" & more')
+    assert svg.startswith('<svg role="img" aria-label="says &quot;so&quot; &amp; more"')
+    assert "currentColor" in svg
+    assert "#1f2328" not in svg
+    assert 'id="a-figure-' in svg
+
+
+def test_the_headline_marks_the_best_and_the_csv_has_quartiles(tmp_path):
+    rows = headline(results())
+    assert [(row.label, row.cells["accuracy"].best) for row in rows] == [("silly-n", True), ("none", False)]
+    assert rows[1].cells["transfer"].sign == "down"
+    write_table(tmp_path / "table.csv", results())
+    with (tmp_path / "table.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert float(lines[0]["accuracy"]) == pytest.approx(0.875)
+    assert float(lines[0]["accuracy_lower"]) == pytest.approx(0.8625)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    learners = (LearnerSpec("silly-f", "silly-f", {"n_estimators": 2}), LearnerSpec("silly-f-1", "silly-f-1"))
+    run(tiny_spec(repetitions=1, learners=learners, figures=(FigureSpec("growth"),)), folder)
+    return folder
+
+
+def test_growth_stands_beside_the_papers_taxonomy(folder):
+    lines = {line.label: line for line in growth_table(read_run(folder))}
+    assert (lines["silly-f"].paper_space, lines["silly-f"].paper_time) == (1, 1)
+    assert (lines["silly-f-1"].paper_space, lines["silly-f-1"].paper_time) == (0, 0)
+    assert lines["silly-f"].exponents["rows"] == pytest.approx(1)
+    assert lines["silly-f-1"].exponents["encoders"] == pytest.approx(0)
+    assert {curves.name for curves in growth_curves(read_run(folder))} >= {"growth-size", "growth-training"}
+
+
+def test_results_go_between_the_marks_of_a_page(folder, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"# Before\n{BEGIN}\nold\n{END}\nafter\n")
+    write_into(page, section(read_run(folder)), tmp_path / "results")
+    text = page.read_text()
+    assert text.startswith("# Before")
+    assert text.endswith("after\n")
+    assert "| silly-f |" in text
+    assert "old" not in text
+    assert "[results](results)" in text
+    page.write_text("no marks")
+    with pytest.raises(DatasetError, match="lacks the marks"):
+        write_into(page, section(read_run(folder)), tmp_path)
+
+
+def test_different_experiments_stay_apart(folder, tmp_path):
+    run(replace(tiny_spec(repetitions=1), experiment="another"), tmp_path)
+    assert [found.spec.experiment for found in side_by_side([folder, tmp_path])] == ["tiny", "another"]
+
+
+def test_runs_of_one_experiment_are_joined_and_told_apart_by_their_folders(tmp_path):
+    twins = [tmp_path / "mine" / "run", tmp_path / "yours" / "run"]
+    for twin in twins:
+        run(tiny_spec(repetitions=1), twin)
+    (joined,) = side_by_side([*twins, twins[0]])
+    assert [learner.label for learner in joined.spec.learners] == [
+        *("two trees · mine/run", "rf · mine/run"),
+        *("two trees · yours/run", "rf · yours/run"),
+    ]
+    assert len(headline(joined)) == 4
