@@ -12,6 +12,7 @@ from lifelong.evaluation.errors import ErrorTable
 
 def demo(
     out: Annotated[Path, typer.Option(help="Where the figures go.")] = Path("lifelong-demo"),
+    learners: Annotated[str, typer.Option(help="Which learners, by name.")] = "silly-f,silly-n,rf,single",
     repetitions: Annotated[
         int | None, typer.Option(help="Repetitions of each stream instead of 4 to 6.", min=1)
     ] = None,
@@ -26,7 +27,7 @@ def demo(
 
     console = Console()
     measured: dict[str, list[ErrorTable]] = {}
-    for part, tables in run_demo(repetitions, n_jobs):
+    for part, tables in run_demo(learners.split(","), repetitions, n_jobs):
         measured[part.title] = tables
         title = f"{part.title}: {part.shows} ({len(tables[0].single)} repetitions)"
         console.print(summary_table(title, tables), "")

@@ -1,6 +1,6 @@
 """The demo: two simulations and scikit-learn's digits, small enough for a coffee break, no download."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -47,10 +47,12 @@ PARTS = [
 LEARNERS = ["silly-f", "silly-n", "rf", "single"]
 
 
-def run_demo(repetitions: int | None = None, n_jobs: int | None = 2) -> Iterator[tuple[DemoPart, list[ErrorTable]]]:
+def run_demo(
+    learners: Sequence[str] = LEARNERS, repetitions: int | None = None, n_jobs: int | None = 2
+) -> Iterator[tuple[DemoPart, list[ErrorTable]]]:
     """The parts one after another, each with a table per learner."""
     for part in PARTS:
-        makers = {name: partial(_make, name, part.parameters(name)) for name in LEARNERS}
+        makers = {name: partial(_make, name, part.parameters(name)) for name in learners}
         yield (
             part,
             [
