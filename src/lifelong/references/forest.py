@@ -48,6 +48,13 @@ class Forest(Learner):
         self.forests_ = {**self.forests_, task: forest}
         self.memory_ = {**self.memory_, task: rows}
 
+    def alone(self, task: TaskName) -> "Forest":
+        """A copy that knows ``task`` alone: nothing is shared."""
+        single = copy(self)
+        for state in ("tasks_", "forests_", "memory_"):
+            setattr(single, state, {task: getattr(self, state)[task]})
+        return single
+
     def _forest(self, seed: int) -> Any:
         return make_pipeline(FunctionTransformer(flatten), RandomForestClassifier(self.n_estimators, random_state=seed))
 

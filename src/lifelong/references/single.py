@@ -1,6 +1,7 @@
 """The control Single: a network per task that never hears of another task."""
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Any
 
 import torch
@@ -62,6 +63,14 @@ class Single(NetworkLearner):
         optimise(network, lambda batch: whole.loss(network, batch), len(inputs), self._recipe())
         networks = list(model.networks)
         model.networks = nn.ModuleList([*networks[: now.task], network, *networks[now.task + 1 :]])
+
+    def alone(self, task: TaskName) -> "Single":
+        """A copy that knows ``task`` alone: nothing is shared."""
+        single = copy(self)
+        model: Any = self.model_
+        single.model_ = Separate([model.networks[self._number(task)]])
+        single.tasks_, single.memory_ = {task: self.tasks_[task]}, {task: self.memory_[task]}
+        return single
 
     def _stored(self) -> Iterable[StoredRows]:
         return self.memory_.values()
