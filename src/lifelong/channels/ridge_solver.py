@@ -37,12 +37,12 @@ class Solution:
         """Scores (m, K) of rows with those features; a row like the average of the training rows has 0."""
         return np.asarray(A @ self.coefficients + self.intercept, dtype=np.float64)
 
-    def plus(self, other: "Solution", weight: float = 1.0) -> "Solution":
+    def plus(self, other: "Solution") -> "Solution":
         """The sum of two maps."""
         return replace(
             self,
-            coefficients=self.coefficients + np.float32(weight) * other.coefficients,
-            intercept=self.intercept + weight * other.intercept,
+            coefficients=self.coefficients + other.coefficients,
+            intercept=self.intercept + other.intercept,
         )
 
     def times(self, factor: float) -> "Solution":
