@@ -69,11 +69,13 @@ def _cells_of(
 ) -> list[Cell]:
     seed = spec.seed + repetition
     cells: dict[str, Cell] = {}
-    for learner in (learner for learner in spec.learners if learner.label not in part.without):
-        labels = plain[part.name, learner.label]
+    learners = [learner for learner in spec.learners if learner.label not in part.without]
+    for learner in learners:
+        rival = [other.label for other in learners if other.label == learner.against]
+        labels = {} if rival else plain[part.name, learner.label]
         for model, label in labels.items():  # learners of one family share their plain models: measured once
             cells.setdefault(label, Cell(part, learner, repetition, seed, tasks, label, plain=model))
-        own = Cell(part, learner, repetition, seed, tasks, learner.label, references=tuple(labels.values()))
+        own = Cell(part, learner, repetition, seed, tasks, learner.label, references=tuple(rival or labels.values()))
         cells[learner.label] = own
     return list(cells.values())
 

@@ -26,12 +26,16 @@ class LearnerSpec:
         Its settings; a recipe is a dict of :class:`~lifelong.nets.Recipe`'s fields.
     at : float, optional
         Its place on the axis of a curve over learners: encoders, share of rows, trees.
+    against : str
+        Label of the learner it must beat: ``gain`` is measured against that one, where it takes part, and otherwise
+        against the learner's own plain model.
     """
 
     label: str
     name: str = ""
     parameters: Options = field(default_factory=dict)
     at: float | None = None
+    against: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.label)

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from lifelong.evaluation.collect import table_from
 from lifelong.evaluation.errors import ErrorTable
-from lifelong.evaluation.measure import SINGLE, Measurement
+from lifelong.evaluation.measure import REFERENCE, SINGLE, STAGE, Measurement
 from lifelong.experiments.rows import Row
 from lifelong.experiments.spec import Spec
 from lifelong.tasks.base import TaskName
@@ -55,7 +55,7 @@ def results_of(spec: Spec, rows: Iterable[Row]) -> Results:
     tables: dict[tuple[str, str], ErrorTable] = {}
     for at in ((part.name, learner.label) for part in spec.parts for learner in spec.learners):
         if at in first:
-            plain = {label: passes.get((at[0], label), {}) for label in first[at].references}
+            plain = {label: _alone(passes.get((at[0], label), {})) for label in first[at].references}
             table = _table(at[1], first[at].n_tasks, passes[at], plain)
             tables |= {at: table} if table is not None else {}
     return Results(spec, tables, [row for row in rows if not row.done], rows)
@@ -72,6 +72,14 @@ def _table(label: str, n_tasks: int, passes: Passes, plain: dict[str, Passes]) -
         if all(len(found.get(r, [])) == n_tasks for r in complete)
     }
     return table_from(label, _tasks(passes[complete[0]]), [passes[r] for r in complete], usable)
+
+
+def _alone(passes: Passes) -> Passes:
+    """What a plain model, or a learner that others are compared with, makes of each task alone."""
+    return {
+        repetition: [replace(one, kind=REFERENCE) for one in measured if one.kind != STAGE]
+        for repetition, measured in passes.items()
+    }
 
 
 def _tasks(measured: list[Measurement]) -> list[TaskName]:

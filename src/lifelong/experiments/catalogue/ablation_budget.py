@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lifelong.experiments.catalogue.entry import PLAIN, TINY, Experiment, Version, learner, learners
+from lifelong.experiments.catalogue.entry import Experiment, Version, learner, learners
+from lifelong.experiments.catalogue.settings import PLAIN, TINY
 from lifelong.experiments.spec import Part
 
 _CONSTANT = ("none", "ewc", "o-ewc", "si", "lwf", "total-replay", "partial-replay", "er", "a-gem", "tag", "coscl")

@@ -1,6 +1,7 @@
 """Figure cifar2, middle: from task 2 on, labels are dealt out at random; what happens to task 1?"""
 
-from lifelong.experiments.catalogue.entry import MATRICES, STAGES, STRIP, TINY, Experiment, version
+from lifelong.experiments.catalogue.entry import MATRICES, STAGES, STRIP, Experiment, version
+from lifelong.experiments.catalogue.settings import TINY
 from lifelong.experiments.spec import FigureSpec, Part
 
 _SMALL = {"shuffle_labels": [2, 3], "n_tasks": 3, "rows_per_class": 5, "test_rows_per_class": 3}

@@ -3,7 +3,8 @@
 import numpy as np
 
 from lifelong._random import generator
-from lifelong.experiments.catalogue.entry import STAGES, STRIP, TINY, Experiment, version
+from lifelong.experiments.catalogue.entry import STAGES, STRIP, Experiment, version
+from lifelong.experiments.catalogue.settings import TINY
 from lifelong.experiments.spec import FigureSpec, Part
 
 

@@ -1,6 +1,7 @@
 """Figure cifar2, right: one task cut in two, the second half turned."""
 
-from lifelong.experiments.catalogue.entry import STRIP, TINY, Experiment, version
+from lifelong.experiments.catalogue.entry import STRIP, Experiment, version
+from lifelong.experiments.catalogue.settings import TINY
 from lifelong.experiments.spec import FigureSpec, Part
 
 _LEARNERS = ("silly-n", "silly-f", "model-zoo", "lwf", "si", "ewc", "none")

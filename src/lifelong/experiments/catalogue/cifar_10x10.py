@@ -1,6 +1,7 @@
 """Figures strip, strip_IQR and strip_overall: every learner on ten tasks of ten CIFAR-100 classes."""
 
-from lifelong.experiments.catalogue.entry import EVERYONE, TINY, Experiment, version
+from lifelong.experiments.catalogue.entry import EVERYONE, Experiment, version
+from lifelong.experiments.catalogue.settings import OWN, PLAIN, TINY
 from lifelong.experiments.spec import Part
 
 _SMALL = {"n_tasks": 3, "rows_per_class": 5, "test_rows_per_class": 5}
@@ -30,7 +31,7 @@ EXPERIMENT = Experiment(
     name="cifar-10x10",
     of_paper="figures strip, strip_IQR, strip_overall",
     question="Who profits from other tasks when each task has 500 images?",
-    full=version([Part("CIFAR 10×10", "cifar-10x10")], EVERYONE, 3),
+    full=version([Part("CIFAR 10×10", "cifar-10x10")], EVERYONE, 3, PLAIN, OWN),
     smoke=version([Part("CIFAR 10×10", "cifar-10x10", _SMALL)], ("silly-n", "silly-f", "lwf", "rf"), 1, TINY),
     published={name: dict(zip(_COLUMNS, values, strict=True)) for name, values in _PUBLISHED.items()},
 )

@@ -1,6 +1,7 @@
 """CORe50: a hundred and ten tasks on a budget of twenty encoders."""
 
-from lifelong.experiments.catalogue.entry import TINY, Experiment, version
+from lifelong.experiments.catalogue.entry import Experiment, version
+from lifelong.experiments.catalogue.settings import TINY
 from lifelong.experiments.spec import Part
 
 _GENERATED = {"like": "core50-110x5", "rows_per_class": 8, "size": 12}

@@ -7,6 +7,7 @@ from typing import Any
 
 from lifelong._validation import check_count
 from lifelong.exceptions import ParameterError
+from lifelong.experiments.catalogue.settings import PLAIN
 from lifelong.experiments.registry import LEARNERS, make_learner
 from lifelong.experiments.spec import FigureSpec, LearnerSpec, Part, Spec
 
@@ -18,27 +19,28 @@ CONTROLS = ("single", "rf")
 EVERYONE = ("silly-n", "silly-f", *REFERENCES, *CONTROLS)
 _WITHOUT_NETWORK = ("silly-f", "rf", "randumb")
 
-# The same training for every network learner, ours and the references: tables compare algorithms.
-PLAIN = {"recipe": {"epochs": 20, "batch_size": 32, "lr": 3e-4}}
-SIMULATION = {"network": [10, 10], "recipe": {"epochs": 30, "lr": 3e-3}}
-TINY = {"network": [16], "recipe": {"epochs": 2, "lr": 3e-3}}  # smoke
-
 STRIP, STAGES, MATRICES = FigureSpec("strip"), FigureSpec("stages"), FigureSpec("matrices")
 
 
 @dataclass(frozen=True)
 class Version:
-    """Streams, learners and repetitions; ``settings`` are for every learner that trains a network."""
+    """Streams, learners and repetitions.
+
+    ``settings`` are for every learner that trains a network, ``own`` for the learners it names, in their place.
+    """
 
     parts: tuple[Part, ...]
     learners: tuple[LearnerSpec, ...]
     repetitions: int
     settings: Mapping[str, Any] = field(default_factory=dict)
+    own: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-def learners(names: Iterable[str], settings: Mapping[str, Any]) -> tuple[LearnerSpec, ...]:
+def learners(
+    names: Iterable[str], settings: Mapping[str, Any], own: Mapping[str, Mapping[str, Any]] | None = None
+) -> tuple[LearnerSpec, ...]:
     """Learners of the registry; those with networks get the settings."""
-    return tuple(learner(name, settings) for name in names)
+    return tuple(learner(name, {**settings, **(own or {}).get(name, {})}) for name in names)
 
 
 def learner(
@@ -48,16 +50,21 @@ def learner(
     at: float | None = None,
     **parameters: Any,
 ) -> LearnerSpec:
-    """One learner with parameters of its own."""
-    shared = {} if name.startswith(_WITHOUT_NETWORK) else settings
-    return LearnerSpec(label or name, name, {**shared, **parameters}, at)
+    """One learner with parameters of its own; networks are compared with the control ``single`` where it takes part."""
+    if name.startswith(_WITHOUT_NETWORK):
+        return LearnerSpec(label or name, name, parameters, at)
+    return LearnerSpec(label or name, name, {**settings, **parameters}, at, against="single")
 
 
 def version(
-    parts: Sequence[Part], names: Iterable[str], repetitions: int, settings: Mapping[str, Any] = PLAIN
+    parts: Sequence[Part],
+    names: Iterable[str],
+    repetitions: int,
+    settings: Mapping[str, Any] = PLAIN,
+    own: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Version:
-    """A version whose learners are named, all with the same settings."""
-    return Version(tuple(parts), learners(names, settings), repetitions, settings)
+    """A version whose learners are named."""
+    return Version(tuple(parts), learners(names, settings, own), repetitions, settings, own or {})
 
 
 @dataclass(frozen=True)
@@ -120,4 +127,4 @@ def _choose(chosen: Version, label: str) -> LearnerSpec:
             hint = f"Unknown learner {label!r}. Did you mean {near[0]!r}? Here: {', '.join(known)}."
             raise ParameterError(hint) from None
         raise error
-    return learner(label, chosen.settings)
+    return learner(label, {**chosen.settings, **chosen.own.get(label, {})})

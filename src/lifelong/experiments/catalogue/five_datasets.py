@@ -1,6 +1,7 @@
 """Figure vision: five datasets that have little in common. The paper uses all rows; here 200 per class."""
 
-from lifelong.experiments.catalogue.entry import TINY, Experiment, version
+from lifelong.experiments.catalogue.entry import Experiment, version
+from lifelong.experiments.catalogue.settings import TINY
 from lifelong.experiments.spec import Part
 
 _ROWS = {"rows_per_class": 200, "test_rows_per_class": 100}

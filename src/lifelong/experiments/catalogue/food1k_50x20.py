@@ -1,6 +1,7 @@
 """Figure strip: fifty tasks of twenty kinds of food."""
 
-from lifelong.experiments.catalogue.entry import TINY, Experiment, version
+from lifelong.experiments.catalogue.entry import Experiment, version
+from lifelong.experiments.catalogue.settings import TINY
 from lifelong.experiments.spec import Part
 
 GENERATED = {"like": "food1k-50x20", "classes_per_task": 4, "rows_per_class": 6, "size": 12}

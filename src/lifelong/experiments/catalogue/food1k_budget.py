@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lifelong.experiments.catalogue.entry import MATRICES, PLAIN, STRIP, TINY, Experiment, Version, learner
+from lifelong.experiments.catalogue.entry import MATRICES, STRIP, Experiment, Version, learner
 from lifelong.experiments.catalogue.food1k_50x20 import GENERATED
+from lifelong.experiments.catalogue.settings import PLAIN, TINY
 from lifelong.experiments.spec import FigureSpec, Part
 
 

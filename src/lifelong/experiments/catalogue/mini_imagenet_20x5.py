@@ -1,6 +1,7 @@
 """Figure vision: twenty tasks of five ImageNet classes."""
 
-from lifelong.experiments.catalogue.entry import TINY, Experiment, version
+from lifelong.experiments.catalogue.entry import Experiment, version
+from lifelong.experiments.catalogue.settings import TINY
 from lifelong.experiments.spec import Part
 
 _SMALL = {"n_tasks": 3, "rows_per_class": 5, "test_rows_per_class": 3, "size": 16}

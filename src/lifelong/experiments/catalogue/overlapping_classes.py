@@ -1,6 +1,7 @@
 """Figure overlapping: twenty tasks whose classes are drawn with replacement, so that tasks share classes."""
 
-from lifelong.experiments.catalogue.entry import MATRICES, STAGES, STRIP, TINY, Experiment, version
+from lifelong.experiments.catalogue.entry import MATRICES, STAGES, STRIP, Experiment, version
+from lifelong.experiments.catalogue.settings import TINY
 from lifelong.experiments.spec import FigureSpec, Part
 
 _SMALL = {"overlapping_tasks": 4, "classes_per_task": 5, "rows_per_class": 5, "test_rows_per_class": 3}

@@ -1,6 +1,7 @@
 """Figure size and table tax: how size, training time and inference time grow with the number of tasks."""
 
-from lifelong.experiments.catalogue.entry import STAGES, TINY, Experiment, version
+from lifelong.experiments.catalogue.entry import STAGES, Experiment, version
+from lifelong.experiments.catalogue.settings import TINY
 from lifelong.experiments.spec import FigureSpec, Part
 
 _FEW_TEST_ROWS = {"test_rows_per_class": 20}

@@ -1,6 +1,7 @@
 """Figure tabular: CIFAR 10×10 as flat rows, where forests are at home."""
 
-from lifelong.experiments.catalogue.entry import PLAIN, TINY, Experiment, version
+from lifelong.experiments.catalogue.entry import Experiment, version
+from lifelong.experiments.catalogue.settings import PLAIN, TINY
 from lifelong.experiments.spec import Part
 
 _SMALL = {"n_tasks": 3, "rows_per_class": 5, "test_rows_per_class": 5}

@@ -1,6 +1,7 @@
 """Figure xor-xnor C: a rotated XOR as adversary; backward transfer against its angle and its number of rows."""
 
-from lifelong.experiments.catalogue.entry import CONTROLS, MATRICES, SIMULATION, STRIP, TINY, Experiment, version
+from lifelong.experiments.catalogue.entry import CONTROLS, MATRICES, STRIP, Experiment, version
+from lifelong.experiments.catalogue.settings import SIMULATION, TINY
 from lifelong.experiments.spec import FigureSpec, Part
 
 _LEARNERS = ("silly-n", "silly-f", *CONTROLS)

@@ -1,6 +1,7 @@
 """Figure xor-xnor A and B: XOR helps XNOR and is helped by it, although their labels are opposite."""
 
-from lifelong.experiments.catalogue.entry import MATRICES, SIMULATION, STRIP, TINY, Experiment, version
+from lifelong.experiments.catalogue.entry import MATRICES, STRIP, Experiment, version
+from lifelong.experiments.catalogue.settings import SIMULATION, TINY
 from lifelong.experiments.spec import FigureSpec, Part
 
 _LEARNERS = ("silly-n", "silly-f", "single", "rf")

@@ -1,0 +1,36 @@
+"""How the networks of an experiment are trained."""
+
+from collections.abc import Mapping
+from typing import Any
+
+PLAIN = {"recipe": {"epochs": 20, "batch_size": 32, "lr": 3e-4}}
+SIMULATION = {"network": [10, 10], "recipe": {"epochs": 30, "lr": 3e-3}}
+TINY = {"network": [16], "recipe": {"epochs": 2, "lr": 3e-3}}  # smoke
+
+# The algorithms' own optimisers, rates and batches, but shorter, so that all sixteen fit into an hour or two on two
+# cores: about 8000 rows shown per task instead of 128 000.
+_ADAM = {"recipe": {"iterations": 120, "batch_size": 64, "lr": 1e-4}}
+_RMSPROP = {"recipe": {"epochs": 8, "batch_size": 10, "optimiser": "rmsprop", "lr": 1e-4}}
+OWN: Mapping[str, Mapping[str, Any]] = {
+    **dict.fromkeys(("none", "si", "lwf", "total-replay", "partial-replay"), _ADAM),
+    "ewc": {**_ADAM, "fisher_rows": 200},
+    "o-ewc": {**_ADAM, "fisher_rows": 200},
+    "er": {"recipe": {"epochs": 8, "batch_size": 10, "optimiser": "sgd", "lr": 0.1}},
+    "a-gem": {"recipe": {"epochs": 8, "batch_size": 10, "optimiser": "sgd", "lr": 0.03}, "reference_size": 64},
+    "tag": {"recipe": {"epochs": 6, "batch_size": 10, "optimiser": "rmsprop", "lr": 2.5e-4}},
+    "prognn": _RMSPROP,
+    "df-cnn": _RMSPROP,
+    "lmc": {"recipe": {"epochs": 20, "batch_size": 64, "lr": 1e-3}},
+    "model-zoo": {
+        "recipe": {
+            "epochs": 12,
+            "batch_size": 16,
+            "optimiser": "sgd",
+            "lr": 0.01,
+            "momentum": 0.9,
+            "weight_decay": 1e-5,
+            "schedule": "cosine",
+        }
+    },
+    "coscl": {"recipe": {"epochs": 15, "batch_size": 64, "lr": 1e-3}},
+}
