@@ -1,10 +1,13 @@
 """How a network is trained, as data: every network learner, ours and the references, takes one."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 from lifelong._validation import check_choice, check_count
 from lifelong.exceptions import ParameterError
+
+_RISE = 0.3  # of the steps of a cycle
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,11 @@ class Recipe:
         Learning rate.
     momentum, weight_decay : float
         ``momentum`` is Nesterov's, for ``"sgd"``.
-    schedule : "constant" or "cosine"
-        Whether the learning rate stays, or falls to 0 along half a cosine.
+    schedule : "constant", "cosine" or "one-cycle"
+        Whether the learning rate stays, falls to 0 along half a cosine, or rises for 30 % of the steps and then falls.
+    augment : bool
+        Images only: small random shifts while training, and mirroring where the training rows show that mirror images
+        look like rows; then predictions are averaged over an image and its mirror image.
     """
 
     epochs: int = 100
@@ -34,14 +40,15 @@ class Recipe:
     momentum: float = 0.0
     weight_decay: float = 0.0
     iterations: int | None = None
-    schedule: Literal["constant", "cosine"] = "constant"
+    schedule: Literal["constant", "cosine", "one-cycle"] = "constant"
+    augment: bool = False
 
     def __post_init__(self) -> None:
         check_count(self.epochs, "epochs")
         check_count(self.iterations, "iterations", optional=True)
         check_count(self.batch_size, "batch_size")
         check_choice(self.optimiser, "optimiser", ["adam", "sgd", "rmsprop"])
-        check_choice(self.schedule, "schedule", ["constant", "cosine"])
+        check_choice(self.schedule, "schedule", ["constant", "cosine", "one-cycle"])
         if not self.lr > 0:
             raise ParameterError(f"lr={self.lr!r} must be positive.")
 
@@ -49,3 +56,26 @@ class Recipe:
     def paper(cls) -> "Recipe":
         """SiLLy-N in the paper: Adam, learning rate 3e-4. It does not say how many epochs or rows per batch."""
         return cls()
+
+    @classmethod
+    def strong(cls) -> "Recipe":
+        """What brings most for small sets of images: augmentation, and a learning rate that rises and falls."""
+        return cls(epochs=60, batch_size=64, lr=1e-3, schedule="one-cycle", augment=True)
+
+    def rate(self, done: float) -> float:
+        """The learning rate after that share of the steps.
+
+        >>> Recipe(lr=1.0, schedule="one-cycle").rate(0.3)
+        1.0
+        """
+        if self.schedule == "constant":
+            return self.lr
+        if self.schedule == "one-cycle" and done < _RISE:
+            return self.lr * (0.04 + 0.96 * _half_cosine(1 - done / _RISE))
+        fallen = (done - _RISE) / (1 - _RISE) if self.schedule == "one-cycle" else done
+        return self.lr * _half_cosine(fallen)
+
+
+def _half_cosine(done: float) -> float:
+    """From 1 down to 0."""
+    return (1 + math.cos(math.pi * done)) / 2

@@ -1,6 +1,5 @@
 """The one training loop."""
 
-import math
 from collections.abc import Callable, Iterator
 from itertools import islice
 
@@ -12,10 +11,12 @@ from torch.nn.functional import cross_entropy
 from lifelong._progress import progress
 from lifelong._validation import Codes, Rows
 from lifelong.nets.architectures import Network, Standardise, build
+from lifelong.nets.augmentation import Augment
 from lifelong.nets.randomness import one_thread, private_randomness
 from lifelong.nets.recipe import Recipe
 
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+Output = Callable[[torch.Tensor], torch.Tensor]
 BatchLoss = Callable[[torch.Tensor], torch.Tensor]  # row numbers of a batch → its loss
 
 
@@ -32,10 +33,17 @@ def fit_classifier(
     """A fresh body (standardised input → representation) and softmax head, trained on the rows."""
     with one_thread(), private_randomness(rng):
         inputs, targets = torch.from_numpy(X).to(device), torch.from_numpy(y).to(device)
-        body = nn.Sequential(Standardise(inputs), build(network, X.shape[1:], width)).to(device)
+        body = nn.Sequential(front(inputs, recipe), build(network, X.shape[1:], width)).to(device)
         head = nn.Linear(n_outputs(body, inputs), int(y.max()) + 1).to(device)
         train(nn.Sequential(body, head), cross_entropy, inputs, targets, recipe)
     return body, head
+
+
+def front(inputs: torch.Tensor, recipe: Recipe) -> nn.Module:
+    """What every network begins with: standardised rows; while training, augmented ones if the recipe says so."""
+    if not recipe.augment or inputs.ndim != 4:
+        return Standardise(inputs)
+    return nn.Sequential(Augment(inputs), Standardise(inputs))
 
 
 def train(model: nn.Module, loss: Loss, inputs: torch.Tensor, targets: torch.Tensor, recipe: Recipe) -> None:
@@ -63,9 +71,9 @@ def optimise(
     model.train()
     with progress(total, "training a network") as bar:
         for step, rows in enumerate(islice(_passes(n_rows, recipe.batch_size), total)):
-            if recipe.schedule == "cosine":
+            if recipe.schedule != "constant":
                 for group in optimiser.param_groups:
-                    group["lr"] = recipe.lr * (1 + math.cos(math.pi * step / total)) / 2
+                    group["lr"] = recipe.rate(step / total)
             optimiser.zero_grad(set_to_none=True)
             batch_loss(rows).backward()  # type: ignore[no-untyped-call]
             if before_step is not None:
@@ -131,10 +139,18 @@ def n_outputs(body: nn.Module, inputs: torch.Tensor) -> int:
 
 
 @torch.inference_mode()
-def forward(model: Callable[[torch.Tensor], torch.Tensor], X: Rows, *, device: torch.device, chunk: int = 500) -> Rows:
-    """The model's output for all rows, in eval mode, a chunk at a time."""
+def forward(model: nn.Module, X: Rows, *, device: torch.device, output: Output | None = None, chunk: int = 500) -> Rows:
+    """The model's output (or ``output`` of rows) for all rows, in eval mode, a chunk at a time.
+
+    A model that was trained on mirror images, too, gives the mean over a row and its mirror image.
+    """
+    output = output or model
+    mirrors = any(bool(part.mirrors) for part in model.modules() if isinstance(part, Augment))
+    outputs = []
     with one_thread():
-        outputs = [model(torch.from_numpy(X[start : start + chunk]).to(device)) for start in range(0, len(X), chunk)]
+        for start in range(0, len(X), chunk):
+            x = torch.from_numpy(X[start : start + chunk]).to(device)
+            outputs.append((output(x) + output(x.flip(3))) / 2 if mirrors else output(x))
         return np.asarray(torch.cat(outputs).float().cpu().numpy())
 
 

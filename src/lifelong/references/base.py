@@ -16,11 +16,11 @@ from lifelong._validation import Rows
 from lifelong.exceptions import ParameterError
 from lifelong.learners.base import Learner, Lesson
 from lifelong.learners.memory import StoredRows
-from lifelong.nets.architectures import Network, Standardise, build
+from lifelong.nets.architectures import Network, build
 from lifelong.nets.classifier import NetworkClassifier
 from lifelong.nets.randomness import one_thread, private_randomness
 from lifelong.nets.recipe import Recipe
-from lifelong.nets.training import choose_device, forward, n_outputs, optimise
+from lifelong.nets.training import choose_device, forward, front, n_outputs, optimise
 from lifelong.tasks.base import TaskName
 
 Tensors = tuple[torch.Tensor, ...]
@@ -71,9 +71,11 @@ class SharedTrunk(MultiTask):
         self.dropout = nn.Dropout(dropout)
 
     @classmethod
-    def fresh(cls, network: Network, width: float, inputs: torch.Tensor, dropout: float = 0.0) -> "SharedTrunk":
+    def fresh(
+        cls, network: Network, width: float, inputs: torch.Tensor, recipe: Recipe, dropout: float = 0.0
+    ) -> "SharedTrunk":
         """A new network for rows like ``inputs``, without heads."""
-        trunk = nn.Sequential(Standardise(inputs), build(network, tuple(inputs.shape[1:]), width)).to(inputs.device)
+        trunk = nn.Sequential(front(inputs, recipe), build(network, tuple(inputs.shape[1:]), width)).to(inputs.device)
         return cls(trunk, n_outputs(trunk, inputs), dropout)
 
     def features(self, x: torch.Tensor) -> torch.Tensor:
@@ -144,7 +146,7 @@ class NetworkLearner(Learner):
 
     def _fresh(self, inputs: torch.Tensor) -> MultiTask:
         """The network before its first task."""
-        return SharedTrunk.fresh(self.network, self.width, inputs)
+        return SharedTrunk.fresh(self.network, self.width, inputs, self._recipe())
 
     def _copied(self, model: Any) -> MultiTask:
         """A copy that may be trained while the network of before stays as it is."""
@@ -189,7 +191,8 @@ class NetworkLearner(Learner):
     def _posteriors(self, X: Rows, task: TaskName) -> NDArray[np.float64]:
         model, number = self.model_, self._number(task)
         assert model is not None
-        softmax = forward(lambda x: model(x, number).softmax(dim=1), X, device=choose_device(self.device))
+        device = choose_device(self.device)
+        softmax = forward(model, X, device=device, output=lambda x: model(x, number).softmax(dim=1))
         return softmax.astype(np.float64)
 
     def plain_models(self, n_tasks: int) -> dict[str, Any]:  # noqa: ARG002

@@ -9,9 +9,9 @@ from torch.nn.functional import cross_entropy
 
 from lifelong._random import RandomState
 from lifelong._validation import check_count
-from lifelong.nets.architectures import Network, Standardise, build
+from lifelong.nets.architectures import Network, build
 from lifelong.nets.recipe import Recipe
-from lifelong.nets.training import n_outputs, optimise
+from lifelong.nets.training import front, n_outputs, optimise
 from lifelong.references.base import MultiTask, NetworkLearner, Round, copies
 from lifelong.references.fisher import batched_fisher
 from lifelong.references.quadratic import Quadratic
@@ -104,7 +104,7 @@ class CoSCL(NetworkLearner):
     def _fresh(self, inputs: torch.Tensor) -> MultiTask:
         narrow, in_shape = self.width / self.n_learners**0.5, tuple(inputs.shape[1:])
         trunks: list[nn.Module] = [
-            nn.Sequential(Standardise(inputs), build(self.network, in_shape, narrow)).to(inputs.device)
+            nn.Sequential(front(inputs, self._recipe()), build(self.network, in_shape, narrow)).to(inputs.device)
             for _ in range(self.n_learners)
         ]
         return Cooperation(trunks, n_outputs(trunks[0], inputs))

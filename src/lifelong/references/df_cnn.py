@@ -9,8 +9,9 @@ from torch import nn
 from torch.nn.functional import conv2d
 
 from lifelong.exceptions import ParameterError
-from lifelong.nets.architectures import Convolution, LayerSizes, Standardise, layer_sizes
+from lifelong.nets.architectures import Convolution, LayerSizes, layer_sizes
 from lifelong.nets.recipe import Recipe
+from lifelong.nets.training import front
 from lifelong.references.base import MultiTask, NetworkLearner, Round
 
 _BASE_CHANNELS = (16, 24, 32, 36, 40)  # of the shared 2×2 knowledge base, per convolution
@@ -60,7 +61,7 @@ class TaskPart(nn.Module):
 class FactorisedNetwork(MultiTask):
     """One knowledge base (2×2×channels) per convolution for all tasks, and a part per task."""
 
-    def __init__(self, sizes: LayerSizes, width: float, standardise: Standardise) -> None:
+    def __init__(self, sizes: LayerSizes, width: float, standardise: nn.Module) -> None:
         super().__init__(sizes.dense[-1])
         self.sizes, self.standardise = sizes, standardise
         base_channels, self.mapped_channels = (
@@ -112,7 +113,7 @@ class DFCNN(NetworkLearner):
                 "DF-CNN generates convolution kernels, so it reads images (n, c, h, w) with network='cnn'. "
                 "For flat rows choose another learner, such as ProgNN."
             )
-        return FactorisedNetwork(sizes, self.width, Standardise(inputs))
+        return FactorisedNetwork(sizes, self.width, front(inputs, self._recipe()))
 
     def _train(self, model: FactorisedNetwork, now: Round) -> None:
         self._fit_rows(model, now)

@@ -8,6 +8,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, unfold
 
 from lifelong.nets.architectures import Standardise
+from lifelong.nets.augmentation import Augment
 from lifelong.references.base import Round, SharedTrunk, Tensors
 
 
@@ -115,7 +116,7 @@ def _all_layers_known(part: nn.Module) -> bool:
     if isinstance(part, nn.Conv2d) and (part.groups > 1 or part.padding_mode != "zeros" or part.padding == "same"):
         return False
     known = type(part) in _RULES and len(list(part.parameters())) == 2
-    return known or isinstance(part, Standardise | nn.ReLU | nn.Flatten)
+    return known or isinstance(part, Augment | Standardise | nn.ReLU | nn.Flatten)
 
 
 def batched_fisher(model: nn.Module, weights: Sequence[torch.Tensor], now: Round, batch_size: int) -> Tensors:

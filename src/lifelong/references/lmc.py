@@ -8,9 +8,9 @@ from torch.nn.functional import cross_entropy
 
 from lifelong._random import RandomState
 from lifelong._validation import check_count
-from lifelong.nets.architectures import Network, Standardise, layer_sizes
+from lifelong.nets.architectures import Network, layer_sizes
 from lifelong.nets.recipe import Recipe
-from lifelong.nets.training import optimise
+from lifelong.nets.training import front, optimise
 from lifelong.references.base import MultiTask, NetworkLearner, Round
 from lifelong.references.modular import ModularLayer, ModularNetwork, Prior
 
@@ -71,7 +71,7 @@ class LMC(NetworkLearner):
 
     def _fresh(self, inputs: torch.Tensor) -> MultiTask:
         sizes = layer_sizes(self.network, tuple(inputs.shape[1:]), self.width)
-        return ModularNetwork(sizes, Standardise(inputs), self.temperature, self.prior_temperature)
+        return ModularNetwork(sizes, front(inputs, self._recipe()), self.temperature, self.prior_temperature)
 
     def _train(self, model: ModularNetwork, now: Round) -> None:
         if now.task < len(model.priors):  # a known task

@@ -139,7 +139,7 @@ class ModelZoo(NetworkLearner):
         """A fresh network, trained on the rows of these tasks together."""
         inputs, targets = (torch.cat([part[at] for part in parts]) for at in (1, 2))  # type: ignore[misc]
         which = torch.cat([torch.full_like(y, head) for head, (_, _, y) in enumerate(parts)])  # each row's head
-        network = SharedTrunk.fresh(self.network, self.width, inputs, self.dropout)
+        network = SharedTrunk.fresh(self.network, self.width, inputs, self._recipe(), self.dropout)
         n_classes = [len(record.classes) for record in self.tasks_.values()]
         for head, (task, _, _) in enumerate(parts):
             own = task == now.task

@@ -7,7 +7,7 @@ from typing import Self
 import torch
 from torch import nn
 
-from lifelong.nets.architectures import LayerSizes, Standardise
+from lifelong.nets.architectures import LayerSizes
 from lifelong.references.base import MultiTask
 
 
@@ -96,9 +96,7 @@ class Prior(nn.Module):
 class ModularNetwork(MultiTask):
     """Layers of modules under one linear head per task; the base CNN's convolutions, or the MLP's dense layers."""
 
-    def __init__(
-        self, sizes: LayerSizes, standardise: Standardise, temperature: float, prior_temperature: float
-    ) -> None:
+    def __init__(self, sizes: LayerSizes, standardise: nn.Module, temperature: float, prior_temperature: float) -> None:
         super().__init__(sizes.flat if sizes.convolutions else sizes.dense[-1])
         self.standardise = standardise
         shapes: list[tuple[int, int, int | None]] = [tuple(layer) for layer in sizes.convolutions]  # type: ignore[misc]

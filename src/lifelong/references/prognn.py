@@ -6,8 +6,9 @@ from typing import ClassVar, Self
 import torch
 from torch import nn
 
-from lifelong.nets.architectures import LayerSizes, Standardise, layer_sizes
+from lifelong.nets.architectures import LayerSizes, layer_sizes
 from lifelong.nets.recipe import Recipe
+from lifelong.nets.training import front
 from lifelong.references.base import MultiTask, NetworkLearner, Round
 
 
@@ -107,7 +108,7 @@ def _plain(units: list[int]) -> list[nn.Module]:
 class ProgressiveNetwork(MultiTask):
     """One column per task; only the last one trains, and all others stay in eval mode."""
 
-    def __init__(self, sizes: LayerSizes, standardise: Standardise) -> None:
+    def __init__(self, sizes: LayerSizes, standardise: nn.Module) -> None:
         super().__init__(sizes.dense[-1])
         self.sizes, self.standardise = sizes, standardise
         self.columns = nn.ModuleList()
@@ -156,7 +157,7 @@ class ProgNN(NetworkLearner):
 
     def _fresh(self, inputs: torch.Tensor) -> MultiTask:
         sizes = layer_sizes(self.network, tuple(inputs.shape[1:]), self.width)
-        return ProgressiveNetwork(sizes, Standardise(inputs))
+        return ProgressiveNetwork(sizes, front(inputs, self._recipe()))
 
     def _train(self, model: ProgressiveNetwork, now: Round) -> None:
         self._fit_rows(model, now)

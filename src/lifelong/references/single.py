@@ -57,7 +57,7 @@ class Single(NetworkLearner):
         self.memory_ = remember(self.memory_, now)
         rows, device = self.memory_[now.lesson.task], now.inputs.device
         inputs, targets = torch.from_numpy(rows.X).to(device), torch.from_numpy(rows.y).to(device)
-        network = SharedTrunk.fresh(self.network, self.width, inputs)
+        network = SharedTrunk.fresh(self.network, self.width, inputs, self._recipe())
         network.grow(0, len(now.lesson.record.classes))
         whole = now._replace(task=0, inputs=inputs, targets=targets)
         optimise(network, lambda batch: whole.loss(network, batch), len(inputs), self._recipe())

@@ -1,0 +1,57 @@
+"""Augmentation of images while training: small shifts, and mirroring where mirrored rows look like rows."""
+
+import torch
+from torch import nn
+from torch.nn.functional import pad
+
+_COMPARED = 1000  # rows that decide whether images may be mirrored
+
+
+class Augment(nn.Module):
+    """While training, shift each image by up to an eighth of its side and, where that is safe, mirror every other one.
+
+    What is safe is learnt from the training rows, see :func:`may_be_mirrored`. Then predictions, too, are averaged over
+    an image and its mirror image (:func:`~lifelong.nets.training.forward`).
+    """
+
+    mirrors: torch.Tensor
+
+    def __init__(self, X: torch.Tensor) -> None:
+        super().__init__()
+        self.register_buffer("mirrors", torch.tensor(may_be_mirrored(X)))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The images as they are (when predicting), or changed at random (while training)."""
+        if not self.training:
+            return x
+        if self.mirrors:
+            x = torch.where((torch.rand(len(x)) < 0.5).to(x.device)[:, None, None, None], x.flip(3), x)
+        return shifted(x)
+
+
+def shifted(x: torch.Tensor) -> torch.Tensor:
+    """Each image (n, c, h, w) moved by up to an eighth of its side in both directions; edges are reflected."""
+    n, channels, height, width = x.shape
+    up, left = height // 8, width // 8
+    padded = pad(x, (left, left, up, up), mode="reflect")
+    rows = torch.randint(2 * up + 1, (n, 1)) + torch.arange(height)  # (n, h)
+    columns = torch.randint(2 * left + 1, (n, 1)) + torch.arange(width)  # (n, w)
+    every = torch.arange(n)[:, None, None, None], torch.arange(channels)[None, :, None, None]
+    return padded[(*every, rows[:, None, :, None], columns[:, None, None, :])]
+
+
+@torch.no_grad()
+def may_be_mirrored(X: torch.Tensor) -> bool:
+    """Whether mirror images are as near to other rows as the rows themselves are. No labels are looked at.
+
+    Photographs pass: a row is nearer than its mirror image about half of the time. Digits, letters, shoes and
+    spectrograms do not (62 % for house numbers, 80–99 % for the others). Two standard errors above a half are too much.
+    """
+    X = X[:: -(-len(X) // _COMPARED)]
+    grey = X.mean(dim=1).flatten(1)
+    grey = grey - grey.mean(dim=1, keepdim=True)
+    grey = grey / grey.norm(dim=1, keepdim=True).clamp(min=1e-6)  # brightness and contrast say nothing about the side
+    mirrored = grey.unflatten(1, X.shape[2:]).flip(2).flatten(1)
+    distance, from_mirror = (torch.cdist(rows, grey).fill_diagonal_(torch.inf) for rows in (grey, mirrored))
+    nearer = distance.min(dim=1).values < from_mirror.min(dim=1).values
+    return bool(nearer.float().mean() <= 0.5 + len(X) ** -0.5)
