@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench clean
+.PHONY: demo test bench soak clean
 
 demo: .venv/demo
 	$(BIN)/lifelong demo
@@ -17,6 +17,10 @@ test: .venv/dev
 bench: .venv/dev
 	$(BIN)/python -m benchmarks.forest
 	$(BIN)/python -m benchmarks.network
+
+# Saved learners under kills, failing disks, hostile files and many tasks: half an hour. The figures are in docs/reliability.md.
+soak: .venv/dev
+	PYTHONPATH=tests/persistence $(BIN)/python tests/persistence/soak.py
 
 .venv/pip:
 	$(PYTHON) -m venv .venv

@@ -21,9 +21,19 @@ def scratch_cache(tmp_path_factory):
 
 
 def pytest_runtest_setup(item):
-    """Tests marked ``data`` read real files: skipped on a machine without them, but never in CI."""
-    if item.get_closest_marker("data") is None or Path(os.environ.get("LIFELONG_DATA") or "missing").is_dir():
-        return
+    """Tests marked ``data`` or ``models`` read real files: skipped on a machine without them, but never in CI."""
+    if item.get_closest_marker("data") and not Path(os.environ.get("LIFELONG_DATA") or "missing").is_dir():
+        _do_without("LIFELONG_DATA is not set or not a folder")
+    for name in (name for marker in item.iter_markers("models") for name in marker.args):
+        from lifelong.experiments.models import find_model
+
+        try:
+            find_model(name)
+        except ValueError as error:
+            _do_without(str(error))
+
+
+def _do_without(what):
     if os.environ.get("CI", "").lower() in {"1", "true"}:
-        pytest.fail("LIFELONG_DATA is not set or not a folder, and tests on real files are never skipped in CI.")
-    pytest.skip("needs real benchmark files: set LIFELONG_DATA")
+        pytest.fail(f"{what}, and tests on real files are never skipped in CI.")
+    pytest.skip(f"needs real files: {what}")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lifelong.encoders import Encoder as Encoder
     from lifelong.encoders import ForestEncoder as ForestEncoder
     from lifelong.encoders.network import NetworkEncoder as NetworkEncoder
+    from lifelong.encoders.pretrained import PretrainedEncoder as PretrainedEncoder
     from lifelong.evaluation import ErrorTable as ErrorTable
     from lifelong.evaluation import evaluate as evaluate
     from lifelong.exceptions import LifelongError as LifelongError
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     from lifelong.learners import SillyForest as SillyForest
     from lifelong.learners import SillyNetwork as SillyNetwork
     from lifelong.nets import Recipe as Recipe
+    from lifelong.persistence import Store as Store
+    from lifelong.persistence import load as load
+    from lifelong.persistence import save as save
+    from lifelong.persistence.exchange import ImportedEncoder as ImportedEncoder
+    from lifelong.persistence.exchange import export_encoder as export_encoder
+    from lifelong.persistence.exchange import import_encoder as import_encoder
     from lifelong.tasks import Task as Task
     from lifelong.tasks import TaskStream as TaskStream
 
@@ -32,12 +39,16 @@ _HOMES = {
     "lifelong.channels": ["Channel", "ForestChannel", "LeafChannel", "NeighboursChannel", "RidgeChannel"],
     "lifelong.encoders": ["Encoder", "ForestEncoder"],
     "lifelong.encoders.network": ["NetworkEncoder"],
+    "lifelong.encoders.pretrained": ["PretrainedEncoder"],
     "lifelong.evaluation": ["ErrorTable", "evaluate"],
     "lifelong.exceptions": ["LifelongError"],
     "lifelong.learners": ["Learner", "Silly", "SillyForest", "SillyNetwork"],
     "lifelong.nets": ["Recipe"],
+    "lifelong.persistence": ["Store", "load", "save"],
+    "lifelong.persistence.exchange": ["ImportedEncoder", "export_encoder", "import_encoder"],
     "lifelong.tasks": ["Task", "TaskStream"],
 }
+_NEEDS_TORCH = {"lifelong.encoders.network": "torch", "lifelong.encoders.pretrained": "pretrained"}  # home → extra
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME_OF)
 
@@ -45,8 +56,8 @@ __all__ = sorted(_HOME_OF)
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'lifelong' has no attribute {name!r}. Public names: {', '.join(__all__)}.")
-    if _HOME_OF[name] == "lifelong.encoders.network":
-        import_module("lifelong._extras").require("torch", extra="torch", for_what=name)
+    if _HOME_OF[name] in _NEEDS_TORCH:
+        import_module("lifelong._extras").require("torch", extra=_NEEDS_TORCH[_HOME_OF[name]], for_what=name)
     value = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value

@@ -77,6 +77,19 @@ def check_labels(y: Any, *, n_rows: int | None = None) -> Labels:
     return labels
 
 
+def check_weights(sample_weight: Any, *, n_rows: int) -> NDArray[np.float64]:
+    """One number of at least 0 per row, not all of them 0."""
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputTypeError("sample_weight is not numbers. Give one number of at least 0 per row.") from None
+    if weights.shape != (n_rows,):
+        raise InputError(f"X has {n_rows} rows and sample_weight has shape {weights.shape}. Give one number per row.")
+    if not np.isfinite(weights).all() or (weights < 0).any() or not (weights > 0).any():
+        raise InputError("sample_weight must be finite, at least 0, and above 0 for one row or more.")
+    return weights
+
+
 def _is_plain(y: Sequence[Any]) -> bool:
     """All numbers or all text: numpy may build the array without merging kinds or unpacking tuples."""
     kinds = {str if isinstance(label, str) else np.number for label in y if np.isscalar(label)}

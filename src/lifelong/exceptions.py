@@ -7,8 +7,10 @@
     │   └── InputTypeError    (TypeError)       ... because of their type
     ├── ParameterError        (ValueError)      a constructor argument out of its range
     ├── DatasetError          (ValueError)      raw files that are missing, damaged or not what they should be
+    ├── PersistenceError      (ValueError)      a saved learner that cannot be written, or is damaged, newer or hostile
     ├── UnknownTaskError      (LookupError)     a task nobody has taught the learner
     ├── NotLearntError        (NotFittedError)  asked before any task was learnt
+    ├── UnsupportedError      (NotImplementedError)  something that this learner or channel cannot do
     └── MissingExtraError     (ImportError)     an optional dependency is not installed
 
 A message says what was wrong, what exists, and what to do.
@@ -37,12 +39,20 @@ class DatasetError(LifelongError, ValueError):
     """Raw files of a dataset that are missing, damaged or not what they should be; the message names the file."""
 
 
+class PersistenceError(LifelongError, ValueError):
+    """A saved learner that cannot be written or read: out of space, damaged, too new, hostile, or in use."""
+
+
 class UnknownTaskError(LifelongError, LookupError):
     """A task that the learner (or the stream) does not know."""
 
 
 class NotLearntError(LifelongError, NotFittedError):
     """The learner was asked before it learnt its first task."""
+
+
+class UnsupportedError(LifelongError, NotImplementedError):
+    """Something that this kind of learner, encoder or channel cannot do; the message says which ones can."""
 
 
 class MissingExtraError(LifelongError, ImportError):

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from lifelong.channels import RidgeChannel, ridge_solver
-from lifelong.channels.ridge_solver import features, solve
+from lifelong.channels import RidgeChannel, ridge_views
+from lifelong.channels.ridge_mixing import mix
+from lifelong.channels.ridge_own import in_task
+from lifelong.channels.ridge_solver import features, linear_map, products, solve
+from lifelong.channels.ridge_views import cross_task
 from lifelong.encoders import ForestEncoder
 
 RNG = np.random.default_rng
@@ -22,23 +25,28 @@ def indicators(y):
     return np.eye(y.max() + 1)[y]
 
 
+def centred(y):
+    Y = indicators(y)
+    return Y - Y.mean(axis=0)
+
+
 def scale_of(Z):
-    centred = Z - Z.mean(axis=0)
-    return np.mean(np.sum(centred**2, axis=1))
+    around = Z - Z.mean(axis=0)
+    return np.mean(np.sum(around**2, axis=1))
 
 
 def test_the_solution_is_ridge_regression_on_centred_indicators():
     (Z, y), (test, _) = blobs(), blobs(seed=1)
-    Y = indicators(y)
-    solution, _ = solve(Z, Y, rng=RNG(0), penalty=0.7)
-    textbook = Ridge(alpha=0.7 * scale_of(Z)).fit(Z, Y - Y.mean(axis=0))
+    K, scale = products(Z)
+    solution = linear_map(Z, solve(K, centred(y), penalty=0.7).alpha, scale)
+    textbook = Ridge(alpha=0.7 * scale_of(Z)).fit(Z, centred(y))
     np.testing.assert_allclose(solution.scores(test), textbook.predict(test), atol=1e-5)
 
 
 def test_leave_one_out_scores_equal_leaving_each_row_out():
     Z, y = blobs(n=40)
     Y = indicators(y)
-    _, scores = solve(Z, Y, rng=RNG(0), penalty=0.5)
+    scores = solve(products(Z)[0], centred(y), penalty=0.5).honest
     for i in range(len(y)):
         others = np.arange(len(y)) != i
         # the intercept is refitted without row i, so the prediction is compared on the scale of the indicators
@@ -55,18 +63,36 @@ def test_leaf_features_count_the_trees_in_which_two_rows_meet():
     np.testing.assert_allclose((A @ A.T).toarray(), share, atol=1e-6)
 
 
-def test_many_rows_take_the_nystroem_form_and_answer_almost_the_same(monkeypatch):
+def test_several_encoders_are_one_regression_on_their_features_side_by_side():
+    y = blobs()[1]
+    parts = {f"u{u}": (RNG(u).normal(size=(120, 5)) + 0.7 * y[:, None] * (u + 1)).astype(np.float16) for u in range(3)}
+    channel = RidgeChannel("equal").with_class_counts(np.bincount(y))
+    for name, Z in parts.items():
+        channel = channel.update(name, None, Z, y, rng=RNG(0))
+    joint = np.hstack(
+        [(Z - Z.mean(axis=0)) / np.sqrt(3 * scale_of(Z)) for Z in (Z.astype(float) for Z in parts.values())]
+    )
+    solution = solve(joint @ joint.T, centred(y))
+    said = sum(one.scores(parts[name].astype(np.float32)) for name, one in channel.readout.maps.items())
+    np.testing.assert_allclose(said, joint @ joint.T @ solution.alpha, atol=1e-4)
+
+
+def test_of_a_large_task_an_even_sample_is_kept_whatever_the_batches(monkeypatch):
+    monkeypatch.setattr(ridge_views, "MAX_ROWS", 300)
     (Z, y), (test, _) = blobs(n=1500, spread=3.0), blobs(n=600, seed=1, spread=3.0)
-    exact, exact_scores = solve(Z, indicators(y), rng=RNG(0))
-    monkeypatch.setattr(ridge_solver, "MAX_ROWS", 500)
-    monkeypatch.setattr(ridge_solver, "LANDMARKS", 300)
-    short, short_scores = solve(Z, indicators(y), rng=RNG(0))
-    np.testing.assert_allclose(short.scores(test), exact.scores(test), atol=0.02)
-    np.testing.assert_allclose(short_scores, exact_scores, atol=0.02)
+    empty = RidgeChannel().with_class_counts(np.bincount(y))
+    whole = empty.update("u", None, Z, y, rng=RNG(0))
+    batches = empty
+    for start in range(0, 1500, 250):
+        rows = np.arange(start, start + 250)
+        batches = batches.update("u", None, Z[rows], y[rows], rows=rows, rng=RNG(0))
+    assert len(whole.views["u"].rows) == 300
+    assert np.bincount(whole.views["u"].y).min() > 80
+    assert np.array_equal(whole.predict_proba({"u": test}), batches.predict_proba({"u": test}))
 
 
 def test_the_penalty_grows_with_the_noise():
-    quiet, loud = (solve(blobs(spread=spread)[0], indicators(blobs()[1]), rng=RNG(0))[0] for spread in (0.5, 6.0))
+    quiet, loud = (solve(products(blobs(spread=spread)[0])[0], centred(blobs()[1])) for spread in (0.5, 6.0))
     assert quiet.penalty < loud.penalty
     assert quiet.skill > loud.skill
 
@@ -86,20 +112,22 @@ def channel_with(useful=True, n_useless=0, own=True, n=200, weights="learnt"):
 
 
 def test_an_encoder_that_does_not_help_gets_next_to_no_weight():
-    weights = channel_with(n_useless=3).mixing.weights
+    weights = channel_with(n_useless=3).readout.influence
     assert sum(weights.values()) == pytest.approx(1)
     assert weights["useful"] > 0.2
     assert all(weights[f"noise {u}"] < 0.02 for u in range(3))
 
 
 def test_noise_alone_leaves_the_own_encoder_in_charge():
-    weights = channel_with(useful=False, n_useless=4).mixing.weights
+    weights = channel_with(useful=False, n_useless=4).readout.influence
     assert weights["own"] > 0.85
 
 
 def test_equal_weights_are_the_papers_average():
-    weights = channel_with(n_useless=2, weights="equal").mixing.weights
-    np.testing.assert_allclose(list(weights.values()), 1 / 4)
+    views = channel_with(n_useless=2).views
+    own, others = views["own"], {name: view for name, view in views.items() if name != "own"}
+    mixing = mix(in_task("own", own, 3), [cross_task(others, 3, equal=True)], np.full(3, 1 / 3), equal=True)
+    assert (mixing.own, mixing.cross) == (pytest.approx(1 / 4), [pytest.approx(3 / 4)])
 
 
 def test_noise_encoders_change_hardly_any_answer():
@@ -120,17 +148,17 @@ def test_posteriors_are_calibrated():
 
 
 def test_without_its_own_encoder_a_task_listens_to_the_others():
-    weights = channel_with(own=False).mixing.weights
-    assert weights == {"useful": 1.0}
+    weights = channel_with(own=False).readout.influence
+    assert weights == {"useful": pytest.approx(1)}
 
 
 def test_rows_that_only_some_encoders_have_seen_are_matched_by_number():
     Z, y = blobs(n=100)
     whole = RidgeChannel().with_class_counts(np.bincount(y))
     whole = whole.update("own", None, Z, y, in_bag=np.arange(100) < 50, rng=RNG(0))
-    stored = np.arange(100)[::-3]  # a replayed share, in another order
+    stored = np.arange(100)[::-2]  # a replayed share, in another order
     mixed = whole.update("late", None, Z[stored], y[stored], rows=stored, rng=RNG(0))
-    assert mixed.mixing.weights["late"] > 0
+    assert mixed.readout.influence["late"] > 0
     assert np.isfinite(mixed.predict_proba({"own": Z, "late": Z})).all()
 
 
@@ -142,18 +170,24 @@ def test_a_forest_channel_judges_its_own_trees_by_rows_they_have_not_seen():
     in_bag = encoder.split(y, rng=rng)
     forest = encoder.fit(X, y, in_bag=in_bag, rng=rng)
     channel = RidgeChannel().with_class_counts(np.bincount(y))
-    view = channel.update("t", forest, forest.encode(X), y, in_bag=in_bag, rng=rng).own["t"]
-    assert (view.honest.argmax(axis=1) == view.y).mean() < 0.45
+    view = channel.update("t", forest, forest.encode(X), y, in_bag=in_bag, rng=rng).views["t"]
+    opinion = in_task("t", view, 3)
+    assert (opinion.honest.argmax(axis=1) == opinion.y).mean() < 0.45
 
 
-def test_more_rows_of_a_task_move_the_solution_towards_them():
-    Z, y = blobs(n=60, d=40, spread=6.0)
-    more, labels = blobs(n=600, d=40, spread=6.0, seed=4)
-    test, truth = blobs(n=2000, d=40, spread=6.0, seed=9)
-    before = RidgeChannel().with_class_counts(np.bincount(y)).update("u", None, Z, y, rng=RNG(0))
-    after = before.update("u", None, more, labels, rows=np.arange(60, 660), rng=RNG(0))
-    right = [(channel.predict_proba({"u": test}).argmax(axis=1) == truth).mean() for channel in (before, after)]
-    assert right[1] > right[0] + 0.03
+def test_rows_in_batches_give_what_they_would_have_given_at_once():
+    Z, y = blobs(n=300, spread=3.0)
+    other, _ = blobs(n=300, spread=2.0, seed=6)
+    test, _ = blobs(n=50, seed=9)
+    in_bag, first, rest = np.arange(300) < 60, np.arange(100), np.arange(100, 300)
+    empty = RidgeChannel().with_class_counts(np.bincount(y))
+    once = empty.update("u", None, Z, y, in_bag=in_bag, rng=RNG(0)).update("v", None, other, y, rng=RNG(0))
+    twice = empty.update("u", None, Z[first], y[first], in_bag=in_bag[first], rng=RNG(0))
+    twice = twice.update("v", None, other[first], y[first], rng=RNG(0))
+    for name, more in (("u", Z), ("v", other)):
+        twice = twice.update(name, None, more[rest], y[rest], rows=rest, rng=RNG(0))
+    answers = [channel.predict_proba({"u": test, "v": test}) for channel in (once, twice)]
+    assert np.array_equal(*answers)
 
 
 def test_one_row_one_class_and_no_rows_are_legal():
@@ -164,3 +198,23 @@ def test_one_row_one_class_and_no_rows_are_legal():
     assert np.isfinite(one_row.predict_proba({"u": Z})).all()
     one_class = RidgeChannel().with_class_counts(np.array([30])).update("u", None, Z, np.zeros(30, int), rng=RNG(0))
     np.testing.assert_allclose(one_class.predict_proba({"u": Z}), 1)
+
+
+def test_forests_of_other_tasks_are_compared_with_as_many_trees_as_the_own_one_has_left():
+    """Judged by a third of its trees the own forest looks worse than it is; so must the others, or noise would win."""
+    from lifelong import SillyForest
+    from lifelong.tasks.simulations import gaussian_xor
+
+    harm = {}
+    for channel in ("leaf", "ridge"):
+        before, after = [], []
+        for seed in range(0, 300, 10):
+            learner = SillyForest(10, channel=channel, random_state=seed)
+            X, y = gaussian_xor(1000, random_state=seed + 2)
+            learner.partial_fit(*gaussian_xor(100, random_state=seed), task="xor")
+            before.append(1 - learner.score(X, y, task="xor"))
+            learner.partial_fit(*gaussian_xor(100, angle=45, random_state=seed + 1), task="adversary")
+            after.append(1 - learner.score(X, y, task="xor"))
+        harm[channel] = np.log(np.mean(after) / np.mean(before))
+    assert harm["leaf"] > 0.03
+    assert harm["ridge"] < harm["leaf"] / 3

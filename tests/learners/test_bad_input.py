@@ -92,7 +92,8 @@ def test_the_task_may_be_left_out_while_there_is_only_one(make):
     assert list(learner.tasks_) == ["a"]
     np.testing.assert_array_equal(learner.predict(X), learner.predict(X, task="a"))
     learner.partial_fit(X, Y, task="b")
-    for ask in (learner.predict, lambda rows: learner.partial_fit(rows, Y)):
+    assert set(learner.predict_task(X)) <= {"a", "b"}
+    for ask in (learner.predict_proba, lambda rows: learner.partial_fit(rows, Y)):
         with pytest.raises(UnknownTaskError, match="Several tasks are known: 'a', 'b'. Say which one"):
             ask(X)
 

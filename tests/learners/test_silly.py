@@ -302,7 +302,8 @@ def test_a_channel_of_the_users_own_is_taken():
 
 @each_learner
 def test_sizes_count_parameters_and_bytes_by_part(make):
-    sizes = taught(make(), tasks(2)).sizes()
+    learner = taught(make(), tasks(2))
+    sizes, in_bag = learner.sizes(), sum(stored.in_bag.nbytes for stored in learner.memory_.values())
     assert set(sizes) == {"parameters", "encoders", "channels", "rows"}
     assert all(size > 0 for size in sizes.values())
-    assert sizes["rows"] == 2 * 60 * (5 * 4 + 8 + 8)
+    assert sizes["rows"] == 2 * 60 * (5 * 4 + 8 + 8) + in_bag

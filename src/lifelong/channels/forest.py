@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,16 +42,21 @@ class ForestChannel:
         rows: NDArray[np.intp] | None = None,  # noqa: ARG002
         rng: np.random.Generator,
         n_jobs: int | None = None,
+        weights: NDArray[np.float64] | None = None,
     ) -> "ForestChannel":
         """Grow the forest for a new encoder, or count more rows in the one that is there."""
+        w = weights if weights is None or in_bag is None else weights[~in_bag]
         Z, y = held_out(Z, y, in_bag)
         if len(y) == 0:
             return self
-        forest, drawn = self.forests.get(name), None
+        times: NDArray[Any] | None = None if w is None else np.tile(w[:, None], self.n_trees)
+        forest = self.forests.get(name)
         if forest is None:
             drawn = rng.multinomial(len(y), np.full(len(y), 1 / len(y)), size=self.n_trees).T  # (n, B): the bootstrap
-            forest = grow_forest(Z, y, weights=drawn.astype(np.float64), rng=rng, n_jobs=n_jobs, max_features="sqrt")
-        leaves = self.leaves.update(name, forest, forest.encode(Z), y, times=drawn)
+            times = drawn if times is None else drawn * times
+            bag = np.asarray(times, dtype=np.float64)
+            forest = grow_forest(Z, y, weights=bag, rng=rng, n_jobs=n_jobs, max_features="sqrt")
+        leaves = self.leaves.update(name, forest, forest.encode(Z), y, times=times)
         return replace(self, forests={**self.forests, name: forest}, leaves=leaves)
 
     def only(self, names: Collection[TaskName]) -> "ForestChannel":

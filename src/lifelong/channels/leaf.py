@@ -14,15 +14,19 @@ from lifelong.encoders.base import Mask, held_out
 from lifelong.encoders.forest import FittedForest, Leaves
 from lifelong.tasks.base import TaskName
 
-Counts = NDArray[Any]  # (leaves, K) unsigned
+Counts = NDArray[Any]  # (leaves, K): unsigned, or fractions where rows have weights
 
 
 @dataclass(frozen=True, eq=False)
 class LeafChannel:
-    """Class posteriors per leaf; a leaf that saw no row of the task abstains. Posteriors average over all trees."""
+    """Class posteriors per leaf; a leaf that saw no row of the task abstains. Posteriors average over all trees.
+
+    ``min_rows`` is a floor for privacy: what fewer rows of one call say about a leaf is not kept (docs/privacy.md).
+    """
 
     class_counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     tables: Mapping[TaskName, Counts] = field(default_factory=dict)
+    min_rows: int = 1
 
     def with_class_counts(self, class_counts: NDArray[np.int64]) -> "LeafChannel":
         """Set K and the priors; tables gain empty columns for new classes."""
@@ -43,13 +47,20 @@ class LeafChannel:
         rows: NDArray[np.intp] | None = None,  # noqa: ARG002
         rng: np.random.Generator | None = None,  # noqa: ARG002 - counting is not random
         n_jobs: int | None = None,  # noqa: ARG002
-        times: NDArray[np.int64] | None = None,
+        weights: NDArray[np.float64] | None = None,
+        times: NDArray[Any] | None = None,
     ) -> "LeafChannel":
         """Drop the task's rows into the leaves and count; ``times`` (n, B) says how often each tree counts a row."""
+        if weights is not None:
+            times = np.broadcast_to(weights[:, None], Z.shape)  # in_bag of trees leaves all rows in place
         Z, y = held_out(Z, y, in_bag)
         table = count_leaves(Z, y, encoder.n_leaves, len(self.class_counts), times)
+        if self.min_rows > 1:
+            in_leaf = count_leaves(Z, np.zeros_like(y), encoder.n_leaves, 1)  # (leaves, 1): rows, whatever they weigh
+            table = smallest(np.where(in_leaf < self.min_rows, 0, table))
         if name in self.tables:
-            table = smallest(self.tables[name].astype(np.uint64) + table)
+            known = self.tables[name]
+            table = smallest(known.astype(np.float64 if known.dtype.kind == "f" else np.uint64) + table)
         return replace(self, tables={**self.tables, name: table})
 
     def only(self, names: Collection[TaskName]) -> "LeafChannel":
@@ -70,7 +81,7 @@ class LeafChannel:
         return sum(table.nbytes for table in self.tables.values())
 
 
-def count_leaves(Z: Leaves, y: Codes, n_leaves: int, n_classes: int, times: NDArray[np.int64] | None = None) -> Counts:
+def count_leaves(Z: Leaves, y: Codes, n_leaves: int, n_classes: int, times: NDArray[Any] | None = None) -> Counts:
     """Rows per (leaf, class); entries of -1 are not counted."""
     cell = Z * np.intp(n_classes) + y[:, None]  # (n, B): position in the flattened table
     asked = Z >= 0
@@ -79,15 +90,19 @@ def count_leaves(Z: Leaves, y: Codes, n_leaves: int, n_classes: int, times: NDAr
 
 
 def smallest(counts: NDArray[Any]) -> Counts:
-    """The same counts in the smallest unsigned integers that hold them."""
+    """The same counts in the smallest unsigned integers that hold them; fractions in 32 bits."""
+    if counts.dtype.kind == "f" and (counts != np.floor(counts)).any():
+        return counts.astype(np.float32)
     return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
 def leaf_votes(Z: Leaves, table: Counts) -> NDArray[np.float64]:
-    """Sum over trees of the posteriors in each row's leaves; an empty leaf adds nothing."""
+    """Sum over trees of the posteriors in each row's leaves; an empty leaf adds nothing, nor does an entry of -1."""
     per_leaf = table.sum(axis=1, keepdims=True, dtype=np.float64)
-    posteriors = table / np.maximum(per_leaf, 1)  # (leaves, K)
-    n, n_trees = Z.shape
+    posteriors = table / np.where(per_leaf > 0, per_leaf, 1)  # (leaves, K)
+    n = len(Z)
     # Row i of this matrix marks the leaves of row i: the product sums their posteriors without an (n, B, K) array.
-    membership = csr_array((np.ones(Z.size), Z.ravel(), np.arange(0, Z.size + 1, n_trees)), shape=(n, len(table)))
+    asked = Z >= 0
+    ends = np.concatenate([[0], np.cumsum(asked.sum(axis=1))])
+    membership = csr_array((np.ones(ends[-1]), Z[asked], ends), shape=(n, len(table)))
     return np.asarray(membership @ posteriors)

@@ -24,6 +24,7 @@ class NeighboursChannel:
     n_neighbours: int | None = None
     class_counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     rows: Mapping[TaskName, tuple[Representation, Codes]] = field(default_factory=dict)
+    weights: Mapping[TaskName, NDArray[np.float64]] = field(default_factory=dict)  # of those rows, if any was given
 
     def with_class_counts(self, class_counts: NDArray[np.int64]) -> "NeighboursChannel":
         """Set K and the priors."""
@@ -40,17 +41,24 @@ class NeighboursChannel:
         rows: NDArray[np.intp] | None = None,  # noqa: ARG002
         rng: np.random.Generator | None = None,  # noqa: ARG002 - nothing is random here
         n_jobs: int | None = None,  # noqa: ARG002
+        weights: NDArray[np.float64] | None = None,
     ) -> "NeighboursChannel":
         """Remember the rows."""
+        w = weights if weights is None or in_bag is None else weights[~in_bag]
         Z, y = held_out(Z, y, in_bag)
-        if name in self.rows:
-            old_Z, old_y = self.rows[name]
-            Z, y = np.concatenate([old_Z, Z]), np.concatenate([old_y, y])
-        return replace(self, rows={**self.rows, name: (Z, y)})
+        old_Z, old_y = self.rows.get(name, (Z[:0], y[:0]))
+        kept = dict(self.weights)
+        if w is not None or name in kept:
+            w = np.ones(len(y)) if w is None else w
+            kept[name] = np.concatenate([kept.get(name, np.ones(len(old_y))), w])
+        joined = np.concatenate([old_Z, Z]), np.concatenate([old_y, y])
+        return replace(self, rows={**self.rows, name: joined}, weights=kept)
 
     def only(self, names: Collection[TaskName]) -> "NeighboursChannel":
         """Forget the rows seen through all other encoders."""
-        return replace(self, rows={name: rows for name, rows in self.rows.items() if name in names})
+        rows = {name: one for name, one in self.rows.items() if name in names}
+        weights = {name: one for name, one in self.weights.items() if name in names}
+        return replace(self, rows=rows, weights=weights)
 
     def predict_proba(self, representations: Mapping[TaskName, Representation]) -> Posteriors:
         """Average the neighbours' votes over encoders."""
@@ -60,10 +68,14 @@ class NeighboursChannel:
             if len(y):
                 k = min(self.n_neighbours or max(1, round(len(y) ** 0.5)), len(y))
                 nearest = NearestNeighbors(n_neighbors=k).fit(known).kneighbors(Z, return_distance=False)  # (n, k)
-                votes += np.eye(len(self.class_counts))[y[nearest]].mean(axis=1)
+                w = self.weights.get(name, np.ones(len(y)))[nearest]
+                votes += (
+                    np.eye(len(self.class_counts))[y[nearest]] * (w / w.sum(axis=1, keepdims=True))[:, :, None]
+                ).sum(axis=1)
         return average(votes, self.class_counts)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the remembered representations."""
-        return sum(Z.nbytes + y.nbytes for Z, y in self.rows.values())
+        rows = sum(Z.nbytes + y.nbytes for Z, y in self.rows.values())
+        return rows + sum(w.nbytes for w in self.weights.values())

@@ -1,85 +1,85 @@
-"""How much each encoder may say, learnt from scores of rows whose labels it has not seen."""
+"""How much each opinion counts, learnt from scores of rows whose labels it has not seen."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._validation import Codes
-from lifelong.channels.ridge_solver import Scores, Solution
-from lifelong.tasks.base import TaskName
+from lifelong.channels.ridge_solver import Scores, loudness
+from lifelong.channels.ridge_views import Opinion
 
-_SHARES = np.linspace(0, 1, 11)  # of the cross-task encoders
-_PRIOR = 5.0  # nats against giving them all the weight
+_SHARES = np.linspace(0, 1, 11)  # of the other tasks' encoders
 _TEMPERATURES = np.geomspace(1, 100, 25)
 _DEFAULT_TEMPERATURE = 5.0  # without any honest score
 
 
-class View(NamedTuple):
-    """What one encoder means for the task: its solution, and honest scores of some of the task's rows."""
-
-    solution: Solution
-    n_leaves: int  # 0 for dense representations
-    rows: NDArray[np.intp]  # (n,): which rows of the task
-    y: Codes  # (n,)
-    honest: NDArray[np.float32]  # (n, K)
-
-
 class Mixing(NamedTuple):
-    """The weight of each encoder (they sum to 1), and the temperature of the posteriors."""
+    """How much each opinion counts, all together 1; what makes scores as loud as the own ones; the temperature."""
 
-    weights: Mapping[TaskName, float]
+    own: float
+    cross: list[float]
+    gain: float  # of the other opinions
     temperature: float
 
 
-def mix(own: Mapping[TaskName, View], cross: Mapping[TaskName, View], priors: Scores, *, equal: bool) -> Mixing:
-    """Cross-task encoders share their part by skill; how large that part is, honest scores of common rows decide."""
-    skill = {name: 1.0 if equal else view.solution.skill for name, view in cross.items()}
-    total = sum(skill.values())
-    within = {name: one / total if total else 1 / len(skill) for name, one in skill.items()}
-    rows, y = _common_rows([*own.values(), *cross.values()])
+def mix(own: Opinion | None, cross: Sequence[Opinion], priors: Scores, *, equal: bool) -> Mixing:
+    """Other tasks' opinions share their part by skill; how large that part is, honest scores of common rows decide."""
+    skill = np.array([float(len(one.maps)) if equal else one.skill for one in cross])
+    within = skill / skill.sum() if skill.any() else np.full(len(cross), 1 / max(len(cross), 1))
+    opinions = [*([own] if own else []), *cross]
+    rows, y = _common_rows(opinions)
     nothing = np.zeros((len(rows), len(priors)))
-    said = sum((_at(view, rows) for view in own.values()), nothing)
-    heard = sum((within[name] * _at(view, rows) for name, view in cross.items()), nothing)
+    said = _at(own, rows) if own else nothing
+    heard = sum((weight * _at(one, rows) for weight, one in zip(within, cross, strict=True)), nothing)
+    gain = loudness(said) / loudness(heard) if own and len(rows) and heard.any() else 1.0
     if not own or not cross:
-        share = float(not own)
+        share = float(own is None)
     elif equal or not len(rows):
-        share = len(cross) / (len(cross) + 1)
+        n_cross = sum(len(one.maps) for one in cross)
+        share = n_cross / (n_cross + 1)
     else:
-        share = _learnt_share(said + priors, heard + priors, y)
-    weights = {**dict.fromkeys(own, 1 - share), **{name: share * one for name, one in within.items()}}
-    losses = _losses((1 - share) * said + share * heard + priors, y) if len(rows) else None
+        share = _learnt_share(said + priors, gain * heard + priors, y)
+    losses = _losses((1 - share) * said + share * gain * heard + priors, y) if len(rows) else None
     temperature = _DEFAULT_TEMPERATURE if losses is None else float(_TEMPERATURES[np.argmin(losses)])
-    return Mixing(weights, temperature)
+    return Mixing(1 - share, (share * within).tolist(), gain, temperature)
 
 
 def _learnt_share(own: Scores, cross: Scores, y: Codes) -> float:
-    """Posterior mean of the cross-task encoders' share of the score."""
+    """Posterior mean of the other encoders' share of the score.
+
+    Listening to others is one more parameter than not to: at a share of 1 it costs ½ log n nats (as in BIC).
+    """
     fit = np.array([_losses((1 - share) * own + share * cross, y).min() for share in _SHARES])
-    evidence = -len(y) * fit - _PRIOR * _SHARES
+    evidence = -len(y) * fit - 0.5 * np.log(len(y)) * _SHARES
     posterior = np.exp(evidence - evidence.max())
     return float(posterior @ _SHARES / posterior.sum())
 
 
 def _losses(scores: Scores, y: Codes) -> NDArray[np.float64]:
-    """Mean negative log-likelihood at each temperature."""
+    """Mean negative log-likelihood at each temperature, of the rows and of one more whose label may be any.
+
+    Without that one, a few rows that are all right would ask for an endless temperature.
+    """
     logits = _TEMPERATURES[:, None, None] * (scores - scores.max(axis=1, keepdims=True))  # (temperatures, n, K)
+    normaliser = np.log(np.exp(logits).sum(axis=2))
     truth = np.take_along_axis(logits, y[None, :, None], axis=2)[:, :, 0]
-    return np.asarray((np.log(np.exp(logits).sum(axis=2)) - truth).mean(axis=1))
+    of_rows, of_any = (normaliser - truth).sum(axis=1), (normaliser - logits.mean(axis=2)).mean(axis=1)
+    return np.asarray((of_rows + of_any) / (len(y) + 1))
 
 
-def _common_rows(views: list[View]) -> tuple[NDArray[np.intp], Codes]:
-    rows = views[0].rows
-    for view in views[1:]:
-        rows = np.intersect1d(rows, view.rows)
-    return rows, views[0].y[_positions(views[0], rows)]
+def _common_rows(opinions: Sequence[Opinion]) -> tuple[NDArray[np.intp], Codes]:
+    rows = opinions[0].rows
+    for one in opinions[1:]:
+        rows = np.intersect1d(rows, one.rows)
+    return rows, opinions[0].y[_positions(opinions[0], rows)]
 
 
-def _at(view: View, rows: NDArray[np.intp]) -> Scores:
-    return view.honest[_positions(view, rows)].astype(np.float64)
+def _at(opinion: Opinion, rows: NDArray[np.intp]) -> Scores:
+    return opinion.honest[_positions(opinion, rows)]
 
 
-def _positions(view: View, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    order = np.argsort(view.rows)
-    return np.asarray(order[np.searchsorted(view.rows, rows, sorter=order)])
+def _positions(opinion: Opinion, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    order = np.argsort(opinion.rows)
+    return np.asarray(order[np.searchsorted(opinion.rows, rows, sorter=order)])

@@ -1,73 +1,52 @@
-"""Ridge regression in closed form, with the leave-one-out scores that come for free.
+"""Ridge regression in its dual form, with the leave-one-out scores that come for free.
 
-Features A (n, D) are dense vectors or leaf indicators. With P (n, r) an orthogonal basis of the centred features,
-scaled to a mean squared length of 1, and g the squared lengths of its columns, everything follows for every penalty λ:
+Centred and scaled features Φ (n, D) of the training rows matter only through their products K = ΦΦᵀ (n, n). With
+K = V diag(g) Vᵀ everything follows for every penalty λ:
 
-    F = P (g + λ)⁻¹ PᵀY,   H_ii = P_i (g + λ)⁻¹ P_iᵀ + 1/n,   leave-one-out scores  L_i = Y_i − (Y_i − F_i) / (1 − H_ii)
+    α = V (g + λ)⁻¹ VᵀY,   F = Kα,   H_ii = Σ_j V_ij² g_j/(g_j + λ) + 1/n,   L_i = Y_i − (Y_i − F_i) / (1 − H_ii)
 """
 
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
-from lifelong.encoders.base import Representation
+from lifelong.encoders.base import Mask, Representation
 
 Features = Any  # (n, D): a dense array, or a sparse one of leaf indicators
+Products = NDArray[np.float64]  # (n, n)
 Scores = NDArray[np.float64]  # (n, K)
 
-MAX_ROWS = 2000  # up to here the dual form is exact; beyond, a Nyström form
-LANDMARKS = 1000
 _PENALTIES = 10.0 ** np.arange(-4, 2.51, 0.25)
 _DEFAULT_PENALTY = 0.3  # where no honest score can choose
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """A linear map from features to class scores."""
+class Solution(NamedTuple):
+    """A ridge regression on rows that are known by their products alone."""
 
-    coefficients: NDArray[np.float32]  # (D, K)
-    intercept: NDArray[np.float64]  # (K,)
+    alpha: Scores  # (n, K): score(x) = Σ_i k(x, x_i) α_i
+    honest: Scores  # (n, K): leave-one-out scores L
     penalty: float
     skill: float  # leave-one-out R², at least 0
 
+
+class LinearMap(NamedTuple):
+    """Features of one encoder → class scores; a row like the average of the training rows has score 0."""
+
+    coefficients: NDArray[np.float32]  # (D, K)
+    intercept: NDArray[np.float64]  # (K,)
+
     def scores(self, A: Features) -> Scores:
-        """Scores (m, K) of rows with those features; a row like the average of the training rows has 0."""
+        """Scores (m, K) of rows with those features."""
         return np.asarray(A @ self.coefficients + self.intercept, dtype=np.float64)
-
-    def plus(self, other: "Solution") -> "Solution":
-        """The sum of two maps."""
-        return replace(
-            self,
-            coefficients=self.coefficients + other.coefficients,
-            intercept=self.intercept + other.intercept,
-        )
-
-    def times(self, factor: float) -> "Solution":
-        """The map, scaled."""
-        return replace(self, coefficients=np.float32(factor) * self.coefficients, intercept=factor * self.intercept)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the map."""
-        return self.coefficients.nbytes + self.intercept.nbytes
-
-
-class Basis(NamedTuple):
-    """The centred features of the training rows in orthogonal coordinates."""
-
-    P: NDArray[np.float64]  # (n, r)
-    g: NDArray[np.float64]  # (r,): PᵀP = diag(g)
-    back: NDArray[np.float64]  # (m, r): coefficients = A[landmarks]ᵀ back β
-    landmarks: NDArray[np.intp]  # (m,)
 
 
 def features(Z: Representation, n_leaves: int) -> Features:
     """Dense representations as they are; leaves as indicators of length 1, abstentions (-1) left out."""
     if not n_leaves:
-        return Z
+        return np.asarray(Z, dtype=np.float32)
     asked = Z >= 0  # (n, B)
     n_asked = asked.sum(axis=1)
     ends = np.concatenate([[0], np.cumsum(n_asked)])
@@ -75,73 +54,43 @@ def features(Z: Representation, n_leaves: int) -> Features:
     return csr_array((values, Z[asked], ends), shape=(len(Z), n_leaves))
 
 
-def solve(
-    A: Features,
-    Y: Scores,
-    *,
-    rng: np.random.Generator,
-    unseen: NDArray[np.bool_] | None = None,
-    penalty: float | None = None,
-    shrink: float = 1.0,
-) -> tuple[Solution, Scores]:
-    """The ridge solution and its leave-one-out scores.
+def products(A: Features) -> tuple[Products, float]:
+    """K (n, n) of the centred features, scaled to a mean squared length of 1; and that scale."""
+    raw: Any = A @ A.T
+    K = np.asarray(raw.toarray() if hasattr(raw, "toarray") else raw, dtype=np.float64)
+    K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    scale = float(np.trace(K)) / len(K) or 1.0
+    return K / scale, scale
 
-    The penalty is the one with the smallest leave-one-out error on ``unseen`` rows (all, if left out), times
-    ``shrink``; or ``penalty``, or a default where there is no unseen row.
-    """
-    Y = Y - Y.mean(axis=0)
-    basis = _basis(A, rng)
-    judges = np.ones(len(Y), dtype=bool) if unseen is None else unseen
+
+def solve(K: Products, Y: Scores, *, judges: Mask | None = None, penalty: float | None = None) -> Solution:
+    """The solution for centred class indicators Y; λ has the smallest leave-one-out error on the judges (None: all)."""
+    g, V = eigh(K, check_finite=False, driver="evd")
+    g, VtY, squares = np.maximum(g, 0.0), V.T @ Y, V**2
+
+    def leave_one_out(penalty: float) -> Scores:
+        kept = g / (g + penalty)
+        F = V @ (kept[:, None] * VtY)
+        return np.asarray(Y - (Y - F) / np.maximum(1 - squares @ kept - 1 / len(Y), 1e-6)[:, None])
+
+    judges = np.ones(len(Y), dtype=bool) if judges is None else judges
     skill = 0.0
     if penalty is None and judges.any():
-        errors = [float(np.mean((_leave_one_out(basis, Y, one) - Y)[judges] ** 2)) for one in _PENALTIES]
+        errors = [float(np.mean((leave_one_out(one) - Y)[judges] ** 2)) for one in _PENALTIES]
         spread = float(np.mean(Y[judges] ** 2))
         skill = max(0.0, 1 - min(errors) / spread) if spread > 0 else 0.0
-        penalty = shrink * float(_PENALTIES[int(np.argmin(errors))])
+        penalty = float(_PENALTIES[int(np.argmin(errors))])
     penalty = _DEFAULT_PENALTY if penalty is None else penalty
-    beta = (basis.P.T @ Y) / (basis.g + penalty)[:, None]
-    coefficients = np.asarray(A[basis.landmarks].T @ (basis.back @ beta).astype(np.float32))
-    intercept = -np.asarray(A @ coefficients, dtype=np.float64).mean(axis=0)
-    return Solution(coefficients, intercept, penalty, skill), _leave_one_out(basis, Y, penalty)
+    return Solution(V @ (VtY / (g + penalty)[:, None]), leave_one_out(penalty), penalty, skill)
 
 
-def _leave_one_out(basis: Basis, Y: Scores, penalty: float) -> Scores:
-    shrunk = 1 / (basis.g + penalty)
-    F = basis.P @ (shrunk[:, None] * (basis.P.T @ Y))
-    leverage = basis.P**2 @ shrunk + 1 / len(Y)
-    return np.asarray(Y - (Y - F) / np.maximum(1 - leverage, 1e-6)[:, None])
+def loudness(scores: Scores) -> float:
+    """The root of the mean square."""
+    return float(np.sqrt(np.mean(scores**2)))
 
 
-def _basis(A: Features, rng: np.random.Generator) -> Basis:
-    n = A.shape[0]
-    if n > MAX_ROWS:
-        return _nystroem(A, np.sort(rng.permutation(n)[:LANDMARKS]))
-    K = _products(A, A)
-    mean = K.mean(axis=0)
-    K = K - mean - mean[:, None] + mean.mean()
-    scale = np.trace(K) / n or 1.0
-    g, U = _eigen(K / scale)
-    return Basis(U * np.sqrt(g), g, U / np.sqrt(g) / scale, np.arange(n))
-
-
-def _nystroem(A: Features, landmarks: NDArray[np.intp]) -> Basis:
-    """Features seen through their products with a sample of rows: n·m numbers instead of n²."""
-    w, V = _eigen(_products(A[landmarks], A[landmarks]))
-    map_back = V / np.sqrt(w)
-    seen = _products(A, A[landmarks]) @ map_back  # (n, r)
-    seen -= seen.mean(axis=0)
-    scale = np.sqrt(np.mean(np.sum(seen**2, axis=1))) or 1.0
-    g, Q = _eigen(seen.T @ seen / scale**2)
-    return Basis(seen @ Q / scale, g, map_back @ Q / scale, landmarks)
-
-
-def _products(A: Features, B: Features) -> NDArray[np.float64]:
-    K: Any = A @ B.T
-    return np.asarray(K.toarray() if hasattr(K, "toarray") else K, dtype=np.float64)
-
-
-def _eigen(K: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Eigenvalues above rounding error, and their vectors."""
-    g, U = np.linalg.eigh(K)
-    kept = g > 1e-6 * max(g[-1], 1e-12)
-    return g[kept], U[:, kept]
+def linear_map(A: Features, alpha: Scores, scale: float) -> LinearMap:
+    """Φᵀα: what the solution means for one encoder's features A of the training rows."""
+    centred = (alpha - alpha.mean(axis=0)) / scale
+    coefficients = np.asarray(A.T @ centred.astype(np.float32))
+    return LinearMap(coefficients, -np.asarray(A @ coefficients, dtype=np.float64).mean(axis=0))

@@ -9,11 +9,15 @@ from typer.core import TyperGroup
 
 from lifelong.cli.data import app as data_app
 from lifelong.cli.demo import demo
+from lifelong.cli.inspect import inspect
 from lifelong.cli.list import list_names
+from lifelong.cli.predict import EXAMPLES as PREDICT_EXAMPLES
+from lifelong.cli.predict import predict
 from lifelong.cli.report import EXAMPLES as REPORT_EXAMPLES
 from lifelong.cli.report import report
 from lifelong.cli.run import EXAMPLES as RUN_EXAMPLES
 from lifelong.cli.run import run
+from lifelong.cli.verify import verify
 from lifelong.exceptions import LifelongError
 
 
@@ -39,6 +43,9 @@ app.command("demo")(demo)
 app.command("list")(list_names)
 app.command("run", epilog=RUN_EXAMPLES)(run)
 app.command("report", epilog=REPORT_EXAMPLES)(report)
+app.command("inspect")(inspect)
+app.command("verify")(verify)
+app.command("predict", epilog=PREDICT_EXAMPLES)(predict)
 app.add_typer(data_app, name="data")
 
 __all__ = ["app"]

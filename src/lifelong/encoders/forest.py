@@ -98,13 +98,14 @@ class ForestEncoder:
         in_bag: Mask | None = None,
         rng: np.random.Generator,
         n_jobs: int | None = None,
+        weights: NDArray[np.float64] | None = None,
     ) -> FittedForest:
         """Grow each tree on its own in-bag rows."""
         in_bag = self.split(y, rng=rng) if in_bag is None else in_bag
         return grow_forest(
             flatten(X),
             y,
-            weights=in_bag.astype(np.float64),
+            weights=in_bag.astype(np.float64) if weights is None else in_bag * weights[:, None],
             rng=rng,
             n_jobs=n_jobs,
             max_depth=self.max_depth,

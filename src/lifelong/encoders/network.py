@@ -1,26 +1,31 @@
-"""Networks as encoders: the representation of a row is the network's last hidden layer."""
+"""Networks as encoders: the representation of a row is one of the network's hidden layers."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import nn
 
 from lifelong._validation import Codes, Rows
 from lifelong.encoders.base import Mask, honest_split
-from lifelong.nets.architectures import Network
+from lifelong.nets.architectures import Network, middle
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import choose_device, fit_classifier, forward
 
 
 @dataclass(frozen=True, eq=False)
 class FittedNetwork:
-    """The backbone of a trained network, in eval mode, with the standardisation of its training rows."""
+    """The backbone of a trained network, in eval mode, with the standardisation of its training rows.
+
+    ``body`` is two modules in a row: what is done to inputs first, and the layers up to the representation.
+    """
 
     body: nn.Module
     in_shape: tuple[int, ...]
 
     def encode(self, X: Rows) -> Rows:
-        """The last hidden layer (n, d)."""
+        """The hidden layer (n, d)."""
         return forward(self.body, X, device=next(self.body.buffers()).device)
 
     @property
@@ -48,6 +53,10 @@ class NetworkEncoder:
         Share of rows that the network trains on.
     recipe : Recipe
     device : str
+    layer : "last" or "middle"
+        Which hidden layer is the representation. The last one (the paper) speaks mostly of the network's own classes;
+        before the dense layers it tells other tasks more, and the encoder is smaller: see
+        :func:`~lifelong.nets.architectures.middle`.
     """
 
     network: Network = "auto"
@@ -55,6 +64,7 @@ class NetworkEncoder:
     max_samples: float = 0.67
     recipe: Recipe = field(default_factory=Recipe.paper)
     device: str = "auto"
+    layer: Literal["last", "middle"] = "last"
 
     def split(self, y: Codes, *, rng: np.random.Generator) -> Mask:
         """In-bag rows (n,)."""
@@ -68,6 +78,7 @@ class NetworkEncoder:
         in_bag: Mask | None = None,
         rng: np.random.Generator,
         n_jobs: int | None = None,  # noqa: ARG002 - one network trains on one thread; many networks, many processes
+        weights: NDArray[np.float64] | None = None,
     ) -> FittedNetwork:
         """Train the network with a softmax head on the in-bag rows, then take the head off."""
         in_bag = self.split(y, rng=rng) if in_bag is None else in_bag
@@ -79,5 +90,8 @@ class NetworkEncoder:
             recipe=self.recipe,
             rng=rng,
             device=choose_device(self.device),
+            weights=None if weights is None else weights[in_bag],
         )
+        if self.layer == "middle":
+            body = nn.Sequential(body[0], middle(body[1])).eval()
         return FittedNetwork(body.requires_grad_(False), X.shape[1:])

@@ -75,20 +75,22 @@ def evaluate(
     seeds = range(seed, seed + repetitions)
     with progress(repetitions * len(tasks), title) as bar:
         alone = n_jobs in (None, 1)  # then the bar can follow the tasks, otherwise whole repetitions
+        advance = bar.advance if alone else _nothing  # a bar cannot go to another process
 
         def repeat(seed: int) -> Repetition:
-            return _repetition(make_learner, stream_of(seed), seed, bar.advance if alone else lambda: None)
-
-        def in_process(seed: int) -> Repetition:
-            return _repetition(make_learner, stream_of(seed), seed, lambda: None)
+            return _repetition(make_learner, stream_of(seed), seed, advance)
 
         measured = []
-        for repetition in parallel_stream(repeat if alone else in_process, seeds, n_jobs=n_jobs, prefer="processes"):
+        for repetition in parallel_stream(repeat, seeds, n_jobs=n_jobs, prefer="processes"):
             measured.append(repetition)
             for _ in tasks if not alone else ():
                 bar.advance()
     references = {kind: [one.references[kind] for one in measured] for kind in measured[0].references}
     return table_from(title, tasks, [one.learner for one in measured], references)
+
+
+def _nothing() -> None:
+    """For whoever does not wait."""
 
 
 def _repetition(make_learner: MakeLearner, stream: TaskStream, seed: int, advance: Callable[[], None]) -> Repetition:

@@ -50,18 +50,25 @@ class Measurement:
 
 
 Wanted = Callable[[str, TaskName, int], bool]
+ErrorOn = Callable[[Learner, Task], float]
 
 
 def _all(kind: str, task: TaskName, stage: int) -> bool:  # noqa: ARG001
     return True
 
 
+def error_on(learner: Learner, task: Task) -> float:
+    """Share of the task's test rows that the learner gets wrong."""
+    return 1.0 - learner.score(task.X_test, task.y_test, task=task.name)
+
+
 def measurements(
-    make_learner: MakeLearner, stream: TaskStream, seed: int, wanted: Wanted = _all
+    make_learner: MakeLearner, stream: TaskStream, seed: int, wanted: Wanted = _all, error: ErrorOn = error_on
 ) -> Iterator[Training | Measurement]:
     """Teach a learner the stream; after each task, measure it on every task so far, and on this one taught alone.
 
-    Only what is ``wanted`` is measured; training stops after the last stage with anything wanted.
+    Only what is ``wanted`` is measured; training stops after the last stage with anything wanted. ``error`` may be
+    another one, such as :func:`~lifelong.evaluation.unaware.unaware_error`.
     """
     learner, names = make_learner(seed), stream.names
     learner.plain_models(len(names))  # whatever is imported late is imported now, before the clock runs
@@ -75,9 +82,10 @@ def measurements(
         sizes = learner.sizes()
         for known in names[: stage + 1]:
             if wanted(STAGE, known, stage):
-                yield _measured(STAGE, learner, task if known == name else stream.named(known), stage, seconds, sizes)
+                asked = task if known == name else stream.named(known)
+                yield _measured(STAGE, learner, asked, stage, seconds, sizes, error)
         if wanted(SINGLE, name, stage):
-            yield _alone(learner, make_learner, seed, task, stage, seconds)
+            yield _alone(learner, make_learner, seed, task, stage, seconds, error)
 
 
 def _pending_stages(names: list[TaskName], wanted: Wanted) -> list[int]:
@@ -89,7 +97,7 @@ def _pending_stages(names: list[TaskName], wanted: Wanted) -> list[int]:
 
 
 def _alone(
-    learner: Learner, make_learner: MakeLearner, seed: int, task: Task, stage: int, seconds: float
+    learner: Learner, make_learner: MakeLearner, seed: int, task: Task, stage: int, seconds: float, error: ErrorOn
 ) -> Measurement:
     """The control: the learner as it would be had it met this task only."""
     # After its first task a learner *is* that control; later ones may be had without training again.
@@ -97,16 +105,16 @@ def _alone(
     if single is None:
         fresh = single = make_learner(seed)
         seconds = _seconds(lambda: fresh.partial_fit(task.X_train, task.y_train, task=task.name))
-    return _measured(SINGLE, single, task, stage, seconds, single.sizes())
+    return _measured(SINGLE, single, task, stage, seconds, single.sizes(), error)
 
 
 def _measured(
-    kind: str, learner: Learner, task: Task, stage: int, seconds: float, sizes: dict[str, int]
+    kind: str, learner: Learner, task: Task, stage: int, seconds: float, sizes: dict[str, int], error: ErrorOn
 ) -> Measurement:
     started = time.perf_counter()
-    error = error_on(learner, task)
+    share = error(learner, task)
     per_1000 = (time.perf_counter() - started) * 1000 / len(task.y_test)
-    return Measurement(kind, task.name, stage, error, len(task.y_test), seconds, per_1000, sizes)
+    return Measurement(kind, task.name, stage, share, len(task.y_test), seconds, per_1000, sizes)
 
 
 def plain_measurements(model: Callable[[], Any], stream: TaskStream, wanted: Wanted = _all) -> Iterator[Measurement]:
@@ -116,11 +124,6 @@ def plain_measurements(model: Callable[[], Any], stream: TaskStream, wanted: Wan
             task, started = stream.named(name), time.perf_counter()
             error = plain_error(model(), task)
             yield Measurement(REFERENCE, name, stage, error, len(task.y_test), time.perf_counter() - started, 0.0)
-
-
-def error_on(learner: Learner, task: Task) -> float:
-    """Share of the task's test rows that the learner gets wrong."""
-    return 1.0 - learner.score(task.X_test, task.y_test, task=task.name)
 
 
 def plain_error(model: Any, task: Task) -> float:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lifelong.channels import ForestChannel
+from lifelong.channels import ForestChannel, RidgeChannel
+from lifelong.experiments.models import pretrained_encoder
 from lifelong.experiments.registry import make_learner
 from lifelong.experiments.spec import LearnerSpec
 from lifelong.learners import Learner
@@ -27,4 +28,8 @@ def _parameters(plain: Mapping[str, Any]) -> dict[str, Any]:
         values["network"] = tuple(values["network"])
     if "trees_per_channel" in values:
         values["channel"] = ForestChannel(n_trees=values.pop("trees_per_channel"))
+    if "ridge_weights" in values:
+        values["channel"] = RidgeChannel(weights=values.pop("ridge_weights"))
+    if "pretrained" in values:
+        values["encoder"] = pretrained_encoder(**values.pop("pretrained"))
     return values

@@ -1,18 +1,21 @@
 """Learners by name, for the command line and the experiments: an explicit dict, no registration on import."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 from lifelong._random import RandomState
 from lifelong.exceptions import ParameterError
+from lifelong.experiments.baselines import Chance, NearestMean
 from lifelong.learners import Learner, SillyForest, SillyNetwork
 from lifelong.references import CONTROLS, REFERENCES
 
 LEARNERS: Mapping[str, str] = {  # name → what it is
     "silly-f": "SiLLy-F: a forest per task, leaf channels (the paper)",
     "silly-n": "SiLLy-N: a network per task, forest channels (the paper)",
+    "silly-f-best": "our most accurate forests: ridge channels, 100 trees per task",
+    "silly-n-best": "our most accurate networks: ridge channels, middle layers, strong recipe",
     "none": "fine-tuning: nothing against forgetting",
     "ewc": "elastic weight consolidation",
     "o-ewc": "online EWC: one running penalty",
@@ -31,8 +34,17 @@ LEARNERS: Mapping[str, str] = {  # name → what it is
     "randumb": "random features, nearest class mean",
     "single": "control: a plain network per task",
     "rf": "control: an ordinary random forest per task",
+    "nearest-mean": "control: the class with the nearest mean",
+    "chance": "control: any class, all alike",
 }
-_OURS: Mapping[str, type[Learner]] = {"silly-f": SillyForest, "silly-n": SillyNetwork}
+_OURS: Mapping[str, Callable[..., Learner]] = {
+    "silly-f": SillyForest,
+    "silly-n": SillyNetwork,
+    "silly-f-best": SillyForest.best,
+    "silly-n-best": SillyNetwork.best,
+    "nearest-mean": NearestMean,
+    "chance": Chance,
+}
 
 
 def make_learner(name: str, random_state: RandomState = None, **parameters: Any) -> Learner:
@@ -41,7 +53,7 @@ def make_learner(name: str, random_state: RandomState = None, **parameters: Any)
     >>> make_learner("silly-f-4", random_state=0)
     SillyForest(budget=4, random_state=0)
     """
-    constrained = re.fullmatch(r"(silly-[nf])-(\d+)", name)
+    constrained = re.fullmatch(r"(silly-[nf](?:-best)?)-(\d+)", name)
     if constrained:
         return make_learner(constrained[1], random_state, budget=int(constrained[2]), **parameters)
     if name not in LEARNERS:

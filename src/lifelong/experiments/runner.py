@@ -8,7 +8,8 @@ from typing import Any
 
 from sklearn.base import clone
 
-from lifelong.evaluation.measure import Measurement, Training, measurements, plain_measurements
+from lifelong.evaluation.measure import Measurement, Training, error_on, measurements, plain_measurements
+from lifelong.evaluation.unaware import unaware_error
 from lifelong.experiments.parameters import build_learner
 from lifelong.experiments.plan import Cell
 from lifelong.experiments.rows import FAILED, Key, Row
@@ -65,7 +66,8 @@ def _measurements(cell: Cell, data_dir: Path | None) -> Iterator[Training | Meas
 
     stream = make_stream(cell.part, cell.seed, data_dir)
     if not cell.plain:
-        yield from measurements(partial(build_learner, cell.learner), stream, cell.seed, wanted)
+        error = unaware_error if cell.part.unaware else error_on
+        yield from measurements(partial(build_learner, cell.learner), stream, cell.seed, wanted, error)
         return
     model = build_learner(cell.learner, cell.seed).plain_models(len(stream))[cell.plain]
     yield Training(stream.names[0], 0)

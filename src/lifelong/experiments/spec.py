@@ -59,6 +59,8 @@ class Part:
         The part's place on the axis of its group's curve: degrees, rows.
     without : labels
         Learners that have nothing to show here, such as controls on a curve of transfer.
+    unaware : bool
+        Whether learners must find out by themselves which task a row is from.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Part:
     group: str = HEADLINE
     at: float | None = None
     without: tuple[str, ...] = ()
+    unaware: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", _plain(self.options))
@@ -104,7 +107,7 @@ class Spec:
 
         Learners and repetitions are not part of it, so that a run can grow by either.
         """
-        identity = [self.experiment, self.version, self.seed, [asdict(part) for part in self.parts]]
+        identity = [self.experiment, self.version, self.seed, [_identity(part) for part in self.parts]]
         text = json.dumps(identity, sort_keys=True, ensure_ascii=False)
         return blake2b(text.encode(), digest_size=8).hexdigest()
 
@@ -151,6 +154,11 @@ class Spec:
         content["learners"] = tuple(LearnerSpec(**learner) for learner in data["learners"])
         content["figures"] = tuple(FigureSpec(**figure) for figure in data["figures"])
         return cls(**content)
+
+
+def _identity(part: Part) -> dict[str, Any]:
+    """The part as data; what it is not by default is left out, so that runs from before that option go on."""
+    return {name: value for name, value in asdict(part).items() if name != "unaware" or value}
 
 
 def _plain(options: Options) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from lifelong._validation import check_choice
 from lifelong.experiments.generated import generated_tree
+from lifelong.experiments.models import find_model
 from lifelong.experiments.spec import Part
 from lifelong.tasks import TaskStream
 from lifelong.tasks.datasets import DATASETS, load
@@ -37,10 +38,17 @@ def halves(data_dir: Path | None, seed: int, *, of: str, angle: float, **options
     return TaskStream([first, rotate(second, angle) if angle else second])
 
 
+def for_model(data_dir: Path | None, seed: int, *, of: str, model: str, **options: Any) -> TaskStream:
+    """The stream ``of``, for learners that stand on a pretrained model: without the model there is nothing to run."""
+    find_model(model)
+    return STREAMS[of](data_dir, seed, **options)
+
+
 STREAMS: Mapping[str, MakeStream] = {
     "xor": xor,
     "generated": generated,
     "halves": halves,
+    "for-model": for_model,
     **{name: partial(dataset, name) for name in DATASETS},
 }
 

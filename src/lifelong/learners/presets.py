@@ -1,6 +1,7 @@
 """The paper's two learners: SiLLy-F (forests) and SiLLy-N (networks)."""
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
@@ -8,7 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from lifelong._extras import require
 from lifelong._random import RandomState
-from lifelong._validation import check_count, check_share
+from lifelong._validation import check_choice, check_count, check_share
 from lifelong.channels import Channel, ForestChannel, LeafChannel, NeighboursChannel, RidgeChannel
 from lifelong.encoders.base import Encoder
 from lifelong.encoders.forest import ForestEncoder, flatten
@@ -17,6 +18,7 @@ from lifelong.nets.recipe import Recipe
 
 if TYPE_CHECKING:
     from lifelong.nets.architectures import Network
+    from lifelong.persistence.store import Store
 
 
 class SillyForest(Silly):
@@ -33,7 +35,7 @@ class SillyForest(Silly):
     max_features, min_samples_leaf
         As in scikit-learn's forests.
     channel : "leaf" (the paper), "ridge" (closed form, learnt weights), or a Channel
-    budget, replay, n_jobs, random_state
+    budget, keep, replay, n_jobs, random_state, store
         See :class:`~lifelong.learners.silly.Silly`.
 
     Examples
@@ -58,9 +60,11 @@ class SillyForest(Silly):
         min_samples_leaf: int = 1,
         channel: str | Channel = "leaf",
         budget: int | None = None,
+        keep: Literal["first", "useful"] = "first",
         replay: float = 1.0,
         n_jobs: int | None = None,
         random_state: RandomState = None,
+        store: "str | Path | Store | None" = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -69,9 +73,20 @@ class SillyForest(Silly):
         self.min_samples_leaf = min_samples_leaf
         self.channel = channel
         self.budget = budget
+        self.keep = keep
         self.replay = replay
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.store = store
+
+    @classmethod
+    def best(cls, **parameters: Any) -> "SillyForest":
+        """The most accurate settings we know (not the paper's): docs/channels.md has what each of them brings.
+
+        >>> SillyForest.best(random_state=0).channel
+        'ridge'
+        """
+        return cls(**{"n_estimators": 100, "channel": "ridge", **parameters})
 
     def _encoder(self) -> ForestEncoder:
         check_count(self.n_estimators, "n_estimators")
@@ -119,9 +134,14 @@ class SillyNetwork(Silly):
         Adam's training.
     recipe : Recipe, optional
         A whole training recipe; takes the place of ``epochs``, ``lr`` and ``batch_size``.
+    layer : "last" (the paper) or "middle"
+        Which hidden layer is the representation; see :class:`~lifelong.encoders.network.NetworkEncoder`.
     device : str
         ``"auto"`` is the GPU where there is one.
-    budget, replay, n_jobs, random_state
+    encoder : Encoder, optional
+        Such as a :class:`~lifelong.encoders.pretrained.PretrainedEncoder`; takes the place of everything about
+        networks above. A frozen one serves all tasks: ``budget=1``.
+    budget, keep, replay, n_jobs, random_state, store
         See :class:`~lifelong.learners.silly.Silly`.
     """
 
@@ -136,11 +156,15 @@ class SillyNetwork(Silly):
         lr: float = 3e-4,
         batch_size: int = 32,
         recipe: Recipe | None = None,
+        layer: Literal["last", "middle"] = "last",
         device: str = "auto",
+        encoder: Encoder | None = None,
         budget: int | None = None,
+        keep: Literal["first", "useful"] = "first",
         replay: float = 1.0,
         n_jobs: int | None = None,
         random_state: RandomState = None,
+        store: "str | Path | Store | None" = None,
     ) -> None:
         require("torch", extra="torch", for_what="SillyNetwork")
         self.network = network
@@ -151,20 +175,37 @@ class SillyNetwork(Silly):
         self.lr = lr
         self.batch_size = batch_size
         self.recipe = recipe
+        self.layer = layer
         self.device = device
+        self.encoder = encoder  # type: ignore[assignment]
         self.budget = budget
+        self.keep = keep
         self.replay = replay
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.store = store
+
+    @classmethod
+    def best(cls, **parameters: Any) -> "SillyNetwork":
+        """The most accurate settings we know (not the paper's): docs/channels.md has what each of them brings.
+
+        >>> SillyNetwork.best(random_state=0).channel
+        'ridge'
+        """
+        known = {"channel": "ridge", "layer": "middle", "max_samples": 0.85, "recipe": Recipe.strong()}
+        return cls(**{**known, **parameters})
 
     def _recipe(self) -> Recipe:
         return self.recipe or Recipe(epochs=self.epochs, lr=self.lr, batch_size=self.batch_size)
 
     def _encoder(self) -> Encoder:
+        if self.encoder is not None:
+            return self.encoder
         from lifelong.encoders.network import NetworkEncoder
 
         check_share(self.max_samples, "max_samples")
-        return NetworkEncoder(self.network, self.width, self.max_samples, self._recipe(), self.device)
+        check_choice(self.layer, "layer", ["last", "middle"])
+        return NetworkEncoder(self.network, self.width, self.max_samples, self._recipe(), self.device, self.layer)
 
     def _channel(self) -> Channel:
         known: dict[str, Channel] = {
@@ -174,8 +215,21 @@ class SillyNetwork(Silly):
         }
         return choose_channel(self.channel, known)
 
+    def sizes(self) -> dict[str, int]:
+        """As for every learner; a frozen network that several encoders stand on counts once."""
+        sizes, seen = super().sizes(), set()
+        for shared in (encoder.shared for encoder in self.encoders_.values() if hasattr(encoder, "shared")):
+            if shared in seen:
+                sizes["parameters"] -= shared.n_parameters
+                sizes["encoders"] -= shared.nbytes
+            seen.add(shared)
+        return sizes
+
     def plain_models(self, n_tasks: int) -> dict[str, Any]:  # noqa: ARG002
         """The same network with its own softmax head, trained on all rows of a task."""
+        if self.encoder is not None:
+            plain = getattr(self.encoder, "plain_models", None)  # an encoder that a user brings may have none
+            return {} if plain is None else dict(plain(self.random_state))
         from lifelong.nets.classifier import NetworkClassifier
 
         return {

@@ -1,9 +1,12 @@
 """SiLLy-X: Algorithms 1–4 of the paper, for any encoder and any channel."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from functools import partial
-from typing import Any, Self
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +15,22 @@ from lifelong._parallel import parallel_map
 from lifelong._random import RandomState, generator
 from lifelong._validation import Rows, check_choice, check_count, check_share
 from lifelong.channels.base import Channel
+from lifelong.channels.leaf import LeafChannel
 from lifelong.encoders.base import Encoder, FittedEncoder, Mask, Representation
-from lifelong.exceptions import InputError, ParameterError
+from lifelong.exceptions import InputError, ParameterError, PersistenceError
 from lifelong.learners.base import Learner, Lesson
+from lifelong.learners.budget import check_keep, least_useful
+from lifelong.learners.density import Density, Scaling
+from lifelong.learners.explain import Explanation, explain
+from lifelong.learners.growing import check_name, renamed, without
 from lifelong.learners.memory import StoredRows, keep
+from lifelong.learners.optional import taking_weights
+from lifelong.learners.task_inference import located, log_task_posteriors, novelty, viewed
 from lifelong.tasks.base import Task, TaskName
+
+if TYPE_CHECKING:
+    from lifelong.persistence.exchange import ImportedEncoder
+    from lifelong.persistence.store import OpenStore, Store
 
 
 class Silly(Learner):
@@ -29,24 +43,39 @@ class Silly(Learner):
     channel : Channel
         An empty channel: what each task learns on the representations of all encoders.
     budget : int, optional
-        Train encoders for the first so many tasks only; from then on no rows are kept and new tasks get channels alone.
+        At most so many encoders.
+    keep : "first" (the paper) or "useful"
+        Which encoders, once the budget is spent. ``"first"``: no more are trained, no rows are kept, and new tasks get
+        channels alone. ``"useful"``: every task trains one, and the one that says least about all tasks so far goes;
+        this takes ridge channels, and rows are kept as ``replay`` says.
     replay : float
         Share of a task's rows that is kept for later encoders (backward transfer). 0 keeps none.
     n_jobs : int, optional
         Threads (trees, channels) or processes (:meth:`partial_fit_many`). Results do not depend on it.
     random_state : int, Generator or None
+    store : path or Store, optional
+        A directory where the learner keeps itself: it is saved before :meth:`partial_fit` returns, goes on from what is
+        there when it is made again, and loads its parts when they are needed. See :class:`~lifelong.persistence.Store`.
 
     Attributes
     ----------
-    tasks_, encoders_, channels_, memory_ : dict
-        By task: what is known of it, its encoder, its channel, its stored rows.
+    tasks_, encoders_, channels_, memory_, densities_ : dict
+        By task: what is known of it, its encoder, its channel, its stored rows, where its rows lie.
+    addresses_ : dict
+        The name under which a task was learnt, and by which its encoder and its randomness go, where that is another.
     """
+
+    _takes_weights: ClassVar[bool] = True
 
     encoder: Encoder
     channel: str | Channel
-    encoders_: dict[TaskName, FittedEncoder]
+    store: "str | Path | Store | None"
+    encoders_: dict[TaskName, FittedEncoder]  # with a store, maps that load their values when asked
     channels_: dict[TaskName, Channel]
     memory_: dict[TaskName, StoredRows]
+    densities_: dict[TaskName, Density] = MappingProxyType({})  # type: ignore[assignment]  # saved without them
+    addresses_: dict[TaskName, TaskName] = MappingProxyType({})  # type: ignore[assignment]
+    scaling_: Scaling | None = None
 
     def __init__(
         self,
@@ -54,16 +83,56 @@ class Silly(Learner):
         channel: Channel,
         *,
         budget: int | None = None,
+        keep: Literal["first", "useful"] = "first",
         replay: float = 1.0,
         n_jobs: int | None = None,
         random_state: RandomState = None,
+        store: "str | Path | Store | None" = None,
     ) -> None:
         self.encoder = encoder
         self.channel = channel
         self.budget = budget
+        self.keep = keep
         self.replay = replay
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.store = store
+
+    if not TYPE_CHECKING:  # a type checker knows the attributes from above
+
+        def __getattr__(self, name: str) -> Any:
+            """What a stored learner has learnt is found in its store when it is first asked for."""
+            if name.endswith("_") and not name.startswith("__") and vars(self).get("store") is not None:
+                new = "_opened" not in vars(self) or name == "tasks_"
+                if new:
+                    self._open_store().refresh(self)
+                    if name in vars(self):
+                        return vars(self)[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _open_store(self) -> "OpenStore":
+        if "_opened" not in vars(self):
+            from lifelong import Store  # by its public name, when needed: persistence knows all learners
+
+            assert self.store is not None
+            store = self.store if isinstance(self.store, Store) else Store(self.store)
+            self._opened = store.open()
+        return self._opened
+
+    def _kept(self) -> AbstractContextManager[None]:
+        return nullcontext() if self.store is None else self._open_store().writing(self)
+
+    def predict_proba(
+        self, X: Any, task: TaskName | None = None, *, priors: Mapping[Any, float] | None = None
+    ) -> NDArray[np.float64]:
+        """Posteriors (n, K), columns in the order of :meth:`classes_of`; see :meth:`Learner.predict_proba`."""
+        while True:
+            try:
+                return super().predict_proba(X, task, priors=priors)
+            except PersistenceError:
+                # Another process has learnt more and removed what only the old state needed: go on from the new one.
+                if self.store is None or not self._open_store().refresh(self):
+                    raise
 
     def partial_fit_many(self, tasks: Iterable[Task]) -> Self:
         """Learn many new tasks: as if by :meth:`partial_fit` one by one, bit for bit, but encoders train in parallel.
@@ -89,23 +158,126 @@ class Silly(Learner):
 
     def _train_encoders(self, lessons: list[Lesson]) -> list[tuple[FittedEncoder, Mask]]:
         train = partial(_train_encoder, self._encoder(), self.seed_)
-        return parallel_map(train, lessons, n_jobs=self.n_jobs, prefer="processes")
+        jobs = [(self._claim(lesson.task), lesson) for lesson in lessons]
+        return parallel_map(train, jobs, n_jobs=self.n_jobs, prefer="processes")
+
+    def add_encoder(
+        self,
+        encoder: "str | Path | FittedEncoder | ImportedEncoder",
+        name: TaskName | None = None,
+        *,
+        max_bytes: int = 2**30,
+    ) -> Self:
+        """Take in an encoder that another learner has trained: every task with stored rows learns to use it.
+
+        It brings no rows and no task. It must read rows of the same shape, be of the same kind as this learner's own
+        and not be here yet; it counts towards the budget. A learner without tasks may take encoders first.
+
+        Parameters
+        ----------
+        encoder : path of a file by :func:`~lifelong.export_encoder`, or an encoder in memory
+        name : str or int, optional
+            What ``encoders_`` calls it: no name of a task. By default made from its checksum.
+        max_bytes : int
+            Larger files are refused unread.
+        """
+        from lifelong import import_encoder  # by its public name, when needed: persistence knows all learners
+
+        with self._all_or_nothing():
+            found = import_encoder(encoder, self, max_bytes=max_bytes)
+            if not hasattr(self, "tasks_"):
+                self._begin()
+                self.in_shape_, self.n_features_in_ = found.in_shape, found.in_shape[0]
+            if self.store is not None and not self.tasks_:
+                raise InputError("A learner with a store takes encoders once it has learnt a task: partial_fit first.")
+            if self._open_places() == 0 or (self.budget == len(self.encoders_) and not self.tasks_):
+                raise InputError(f"The budget of {self.budget} encoders is spent. Nothing was added.")
+            if name is None:
+                name = f"imported {found.checksum[:8] if found.checksum else type(found.encoder).__name__}"
+            self._spread(self._check_encoder_name(name), found.encoder)
+            if self._open_places() == 0:
+                self.memory_ = {}
+        return self
+
+    def _check_encoder_name(self, name: TaskName) -> TaskName:
+        taken = {*self.encoders_, *self.tasks_, *self.addresses_.values()}
+        if check_name(name) in taken:
+            raise InputError(f"There is a task or an encoder {name!r} already. Choose another name.")
+        return name
 
     def alone(self, task: TaskName) -> "Silly | None":
         """A copy that knows ``task`` alone, with the encoder it trained itself: encoders depend on no other task."""
-        if task not in self.encoders_:
+        address = self._address(task)
+        if address not in self.encoders_:
             return None
         single = copy(self)
-        for state in ("tasks_", "encoders_", "memory_"):
-            setattr(single, state, {name: part for name, part in getattr(self, state).items() if name == task})
-        single.channels_ = {task: self.channels_[task].only([task])}
+        single.store = None
+        for state in ("tasks_", "memory_"):
+            whole = getattr(self, state)
+            setattr(single, state, {task: whole[task]} if task in whole else {})
+        single.encoders_ = {address: self.encoders_[address]}
+        single.channels_ = {task: self.channels_[task].only([address])}
+        single.densities_ = {task: self.densities_[task].only([address])} if task in self.densities_ else {}
         return single
+
+    def _address(self, task: TaskName) -> TaskName:
+        return self.addresses_.get(task, task)
+
+    def _claim(self, task: TaskName) -> TaskName:
+        """The address of a new task: its name, unless an encoder or a renamed task has that still."""
+        taken = {*self.encoders_, *self.addresses_.values(), *(set(self.tasks_) - set(self.addresses_))}
+        address, number = task, 1
+        while address in taken and self.addresses_.get(task) != address:
+            number += 1
+            address = f"{task} ({number})"
+        if address != task:
+            self.addresses_ = {**self.addresses_, task: address}
+        return address
+
+    def _forget_task(self, task: TaskName, *, encoder: bool) -> None:
+        address = self._address(task)
+        for state in ("channels_", "memory_", "densities_", "addresses_"):
+            setattr(self, state, without(getattr(self, state), task))
+        if encoder and address in self.encoders_:
+            self._let_go(address)
+
+    def _let_go(self, address: TaskName) -> None:
+        """Drop an encoder, and whatever tasks have learnt through it."""
+        self.encoders_ = without(self.encoders_, address)
+        left = list(self.encoders_)
+        self.channels_ = {name: channel.only(left) for name, channel in self.channels_.items()}
+        self.densities_ = {name: density.only(left) for name, density in self.densities_.items()}
+
+    def _rename_task(self, old: TaskName, new: TaskName) -> None:
+        for state in ("channels_", "memory_", "densities_"):
+            setattr(self, state, renamed(getattr(self, state), old, new))
+        self.addresses_ = {**without(self.addresses_, old), new: self._address(old)}
+        if self.addresses_[new] == new:  # the old name again
+            self.addresses_ = without(self.addresses_, new)
+
+    def explain(self, task: TaskName | None = None, X: Any = None, y: Any = None, *, folds: int = 5) -> Explanation:
+        """Which encoders help a task (or every task), and by how much.
+
+        Judged by rows that nobody has learnt from: ``X`` and ``y`` if given, or ``X = {task: (X, y), …}`` for several
+        tasks; else the task's stored rows, on which channels are learnt anew ``folds`` times, each time without the
+        rows they are judged by. A forest of the task's own then answers with those trees that have not seen the row, a
+        third of them, so that it looks worse, and other tasks' more helpful, than it is: give rows if you have some.
+
+        Returns
+        -------
+        Explanation
+            Accuracies; prints as a table, and ``plot()`` draws who helps whom.
+        """
+        return explain(self, task, X, y, folds=folds)
 
     def _start(self) -> None:
         check_count(self.budget, "budget", optional=True)
         check_share(self.replay, "replay")
-        self._encoder(), self._channel()
+        check_choice(self.keep, "keep", ["first", "useful"])
+        check_keep(self.keep, self._channel())
+        self._encoder()
         self.encoders_, self.channels_, self.memory_ = {}, {}, {}
+        self.densities_, self.addresses_, self.scaling_ = {}, {}, None
 
     def _encoder(self) -> Encoder:
         return self.encoder
@@ -114,54 +286,77 @@ class Silly(Learner):
         return choose_channel(self.channel, {})
 
     def _open_places(self) -> int | None:
-        """How many more encoders the budget allows (None: any number)."""
-        return None if self.budget is None else max(self.budget - len(self.encoders_), 0)
+        """How many more encoders will be trained (None: any number)."""
+        if self.budget is None or self.keep == "useful":
+            return None
+        return max(self.budget - len(self.encoders_), 0)
 
     def _learn(self, lesson: Lesson) -> None:
         if self._open_places() == 0:
             self._add_channel(lesson)
         else:
-            self._learn_with(lesson, *_train_encoder(self._encoder(), self.seed_, lesson, self.n_jobs))
+            job = self._claim(lesson.task), lesson
+            self._learn_with(lesson, *_train_encoder(self._encoder(), self.seed_, job, self.n_jobs))
 
     def _learn_with(self, lesson: Lesson, encoder: FittedEncoder, in_bag: Mask) -> None:
         self._add_channel(lesson)
+        address = self._address(lesson.task)
         # Algorithm 2: the task's channel on its own encoder, which has seen the in-bag rows
-        channels = {
-            lesson.task: self._updated(lesson.task, lesson.task, encoder, StoredRows(lesson.X, lesson.y), in_bag)
-        }
-        # Algorithm 3: the new encoder → every earlier task's channel, from its stored rows
+        self._see(lesson.task, address, encoder, StoredRows(lesson.X, lesson.y, None, lesson.weights), in_bag)
+        self._spread(address, encoder)
+        self._remember(lesson._replace(in_bag=in_bag))
+
+    def _spread(self, name: TaskName, encoder: FittedEncoder) -> None:
+        """Algorithm 3: the new encoder → every earlier task's channel, from its stored rows."""
         for task, stored in self.memory_.items():
-            channels[task] = self._updated(task, lesson.task, encoder, stored)
-        self.encoders_ = {**self.encoders_, lesson.task: encoder}
-        self.channels_ = {**self.channels_, **channels}
-        self._remember(lesson)
+            self._see(task, name, encoder, stored)
+        self.encoders_ = self.encoders_ | {name: encoder}
+        if self.budget is not None and len(self.encoders_) > self.budget:
+            self._let_go(least_useful(self.channels_.values()))
 
     def _add_channel(self, lesson: Lesson) -> None:
         """Algorithm 2: the task's channel on every earlier encoder → all its rows."""
-        self._show(lesson, self._channel(), StoredRows(lesson.X, lesson.y))
+        self._claim(lesson.task)
+        self._show(lesson, self._channel(), StoredRows(lesson.X, lesson.y, None, lesson.weights))
 
     def _extend(self, lesson: Lesson) -> None:
         # No encoder has seen these rows, so every channel may learn from all of them.
         first = lesson.record.n_rows - len(lesson.y)
-        rows = StoredRows(lesson.X, lesson.y, np.arange(first, lesson.record.n_rows))
+        rows = StoredRows(lesson.X, lesson.y, np.arange(first, lesson.record.n_rows), lesson.weights)
         self._show(lesson, self.channels_[lesson.task], rows)
         self._remember(lesson)
 
     def _show(self, lesson: Lesson, channel: Channel, rows: StoredRows) -> None:
         """Let the task's channel learn from rows through every encoder there is."""
-        self.channels_ = {**self.channels_, lesson.task: channel.with_class_counts(lesson.record.class_counts)}
+        self.channels_ = self.channels_ | {lesson.task: channel.with_class_counts(lesson.record.class_counts)}
+        self._locate(lesson)
         for name, encoder in self.encoders_.items():
-            self.channels_ = {**self.channels_, lesson.task: self._updated(lesson.task, name, encoder, rows)}
+            self._see(lesson.task, name, encoder, rows)
 
-    def _updated(
+    def _see(
         self, task: TaskName, name: TaskName, encoder: FittedEncoder, rows: StoredRows, in_bag: Mask | None = None
-    ) -> Channel:
-        """The channel of ``task`` after it has seen rows through the encoder called ``name``."""
-        rng = self._rng(task, "channel", name)
+    ) -> None:
+        """The channel and the density of ``task`` learn from rows through the encoder called ``name``."""
+        rng = self._rng(self._address(task), "channel", name)
         Z = encoder.encode(rows.X)
-        return self.channels_[task].update(
-            name, encoder, Z, rows.y, in_bag=in_bag, rows=rows.rows, rng=rng, n_jobs=self.n_jobs
-        )
+        if Z.dtype.kind == "f" and not np.isfinite(Z).all():
+            raise InputError(f"Encoder {name!r} turns rows into NaN or infinity: it is of no use to any channel.")
+        update = taking_weights(self.channels_[task].update, rows.weights)
+        channel = update(name, encoder, Z, rows.y, in_bag=in_bag, rows=rows.rows, rng=rng, n_jobs=self.n_jobs)
+        self.channels_ = self.channels_ | {task: channel}
+        if task in self.densities_ and not isinstance(channel, LeafChannel):  # which counts visits to leaves itself
+            seen = viewed(self.densities_[task], name, encoder, Z, rows, in_bag, self.seed_)
+            self.densities_ = self.densities_ | {task: seen}
+
+    def _locate(self, lesson: Lesson) -> None:
+        """Take note of where the task's rows lie, whatever encoders make of them."""
+        if lesson.task in self.tasks_ and lesson.task not in self.densities_:
+            return  # it was saved without: its first rows are gone
+        self.scaling_ = self.scaling_ or Scaling.of(lesson.X)
+        rows = self.scaling_.project(lesson.X, self.seed_)
+        n_classes = len(lesson.record.classes)
+        density = located(self.densities_.get(lesson.task), rows, lesson.y, n_classes, lesson.weights)
+        self.densities_ = self.densities_ | {lesson.task: density}
 
     def _remember(self, lesson: Lesson) -> None:
         """Keep rows for encoders to come; with the budget spent there are none to come, and all rows go."""
@@ -169,25 +364,52 @@ class Silly(Learner):
             self.memory_ = {}
             return
         first = lesson.record.n_rows - len(lesson.y)
-        rng = self._rng(lesson.task, "replay", lesson.record.n_rows)
-        new = keep(lesson.X, lesson.y, self.replay, first=first, rng=rng)
+        rng = self._rng(self._address(lesson.task), "replay", lesson.record.n_rows)
+        new = keep(lesson.X, lesson.y, self.replay, first=first, weights=lesson.weights, in_bag=lesson.in_bag, rng=rng)
         old = self.memory_.get(lesson.task)
-        self.memory_ = {**self.memory_, lesson.task: new if old is None else old.with_rows(new)}
+        self.memory_ = self.memory_ | {lesson.task: new if old is None else old.with_rows(new)}
 
     def _posteriors(self, X: Rows, task: TaskName) -> NDArray[np.float64]:
         # Algorithm 4: push the rows through all encoders; the task's channel turns representations into posteriors
         return self.channels_[task].predict_proba(self._represent(X))
 
     def _represent(self, X: Rows) -> dict[TaskName, Representation]:
-        encoded = parallel_map(lambda u: u.encode(X), self.encoders_.values(), n_jobs=self.n_jobs, prefer="threads")
-        return dict(zip(self.encoders_, encoded, strict=True))
+        encoders = self.encoders_  # asked one by one: together they may be larger than memory
+        encoded = parallel_map(lambda name: encoders[name].encode(X), encoders, n_jobs=self.n_jobs, prefer="threads")
+        return dict(zip(encoders, encoded, strict=True))
+
+    def _joint_posteriors(self, X: Rows) -> dict[TaskName, NDArray[np.float64]]:
+        if set(self.densities_) != set(self.tasks_):
+            self._known_task(None)  # raises: say which task
+        assert self.scaling_ is not None
+        channels, representations = self.channels_, self._represent(X)
+        counting = {task: (channels[task], self.densities_[task].leaves) for task in self.tasks_}
+        tables = {
+            task: own.tables if isinstance(own, LeafChannel) else other.tables
+            for task, (own, other) in counting.items()
+        }
+        densities = {task: self.densities_[task] for task in self.tasks_}
+        rows = self.scaling_.project(X, self.seed_)
+        weights = np.exp(log_task_posteriors(densities, tables, rows, representations, self.seed_))  # (n, T)
+        return {
+            task: weights[:, [t]] * channels[task].predict_proba(representations) for t, task in enumerate(self.tasks_)
+        }
+
+    def _novelty(self, X: Rows) -> NDArray[np.float64]:
+        if not self.densities_ or self.scaling_ is None:
+            return super()._novelty(X)
+        return novelty(self.densities_, self.scaling_.project(X, self.seed_))
 
     def sizes(self) -> dict[str, int]:
-        """``parameters`` (a count), and bytes of ``encoders``, ``channels`` and stored ``rows``."""
+        """``parameters`` (a count), and bytes of ``encoders``, ``channels`` and stored ``rows``.
+
+        Where tasks' rows lie counts as channels.
+        """
+        densities = sum(density.nbytes for density in self.densities_.values())
         return {
             "parameters": sum(encoder.n_parameters for encoder in self.encoders_.values()),
             "encoders": sum(encoder.nbytes for encoder in self.encoders_.values()),
-            "channels": sum(channel.nbytes for channel in self.channels_.values()),
+            "channels": sum(channel.nbytes for channel in self.channels_.values()) + densities,
             "rows": sum(stored.nbytes for stored in self.memory_.values()),
         }
 
@@ -206,9 +428,11 @@ def choose_channel(channel: str | Channel, known: dict[str, Channel]) -> Channel
 
 
 def _train_encoder(
-    encoder: Encoder, seed: int, lesson: Lesson, n_jobs: int | None = None
+    encoder: Encoder, seed: int, job: tuple[TaskName, Lesson], n_jobs: int | None = None
 ) -> tuple[FittedEncoder, Mask]:
     """Algorithm 1: split the task's rows into in-bag and held-out, train the encoder on the in-bag rows only."""
-    rng = generator(seed, lesson.task, "encoder")
+    address, lesson = job
+    rng = generator(seed, address, "encoder")
     in_bag = encoder.split(lesson.y, rng=rng)
-    return encoder.fit(lesson.X, lesson.y, in_bag=in_bag, rng=rng, n_jobs=n_jobs), in_bag
+    fit = taking_weights(encoder.fit, lesson.weights)
+    return fit(lesson.X, lesson.y, in_bag=in_bag, rng=rng, n_jobs=n_jobs), in_bag

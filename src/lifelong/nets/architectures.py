@@ -129,6 +129,20 @@ def _hidden(network: str | Sequence[int], in_shape: tuple[int, ...]) -> Sequence
     )
 
 
+def middle(network: nn.Module) -> nn.Module:
+    """The part of one of our networks that speaks of more than its own classes; a user's own network is left whole.
+
+    Of a CNN, the convolutions, each map averaged to 2×2; of an MLP, the first hidden layer.
+    """
+    layers = list(network) if isinstance(network, nn.Sequential) else []
+    flatten = next((place for place, layer in enumerate(layers) if isinstance(layer, nn.Flatten)), None)
+    if flatten is None:
+        return network
+    if flatten == 0:
+        return nn.Sequential(*layers[:3])
+    return nn.Sequential(*layers[:flatten], nn.AdaptiveAvgPool2d(2), nn.Flatten())
+
+
 class Standardise(nn.Module):
     """Subtract the mean and divide by the standard deviation of the training rows (per channel for images)."""
 

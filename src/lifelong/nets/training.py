@@ -5,6 +5,7 @@ from itertools import islice
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import cross_entropy
 
@@ -29,14 +30,24 @@ def fit_classifier(
     recipe: Recipe,
     rng: np.random.Generator,
     device: torch.device,
-) -> tuple[nn.Module, nn.Linear]:
-    """A fresh body (standardised input → representation) and softmax head, trained on the rows."""
+    weights: NDArray[np.float64] | None = None,
+) -> tuple[nn.Sequential, nn.Linear]:
+    """A fresh body (standardised input → representation) and softmax head, trained on the rows, ``weights`` or not."""
     with one_thread(), private_randomness(rng):
         inputs, targets = torch.from_numpy(X).to(device), torch.from_numpy(y).to(device)
         body = nn.Sequential(front(inputs, recipe), build(network, X.shape[1:], width)).to(device)
         head = nn.Linear(n_outputs(body, inputs), int(y.max()) + 1).to(device)
-        train(nn.Sequential(body, head), cross_entropy, inputs, targets, recipe)
+        model = nn.Sequential(body, head)
+        if weights is None:
+            train(model, cross_entropy, inputs, targets, recipe)
+        else:
+            w = torch.from_numpy(weights / weights.mean()).float().to(device)
+            optimise(model, lambda rows: _weighted_loss(model(inputs[rows]), targets[rows], w[rows]), len(w), recipe)
     return body, head
+
+
+def _weighted_loss(logits: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    return (weights * cross_entropy(logits, targets, reduction="none")).mean()
 
 
 def front(inputs: torch.Tensor, recipe: Recipe) -> nn.Module:

@@ -104,7 +104,7 @@ class AGEM(NetworkLearner):
 
     def _remember(self, now: Round) -> Memory:
         """The memory, and of each class of the task as many random rows as it still has places for."""
-        task, X, y, record = now.lesson
+        task, X, y, record = now.lesson[:4]
         known = self.memory_ if len(self.memory_.y) else Memory.empty(X.shape[1:])
         full = np.bincount(known.y[known.tasks == now.task], minlength=len(record.classes))
         order = self._rng(task, "memory", record.n_rows).permutation(len(y))

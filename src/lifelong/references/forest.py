@@ -13,6 +13,7 @@ from lifelong._random import RandomState, seed_from
 from lifelong._validation import Rows, check_count
 from lifelong.encoders.forest import flatten
 from lifelong.learners.base import Learner, Lesson
+from lifelong.learners.growing import without
 from lifelong.learners.memory import StoredRows
 from lifelong.tasks.base import TaskName
 
@@ -54,6 +55,9 @@ class Forest(Learner):
         for state in ("tasks_", "forests_", "memory_"):
             setattr(single, state, {task: getattr(self, state)[task]})
         return single
+
+    def _forget_task(self, task: TaskName, *, encoder: bool) -> None:  # noqa: ARG002 - it has none
+        self.forests_, self.memory_ = without(self.forests_, task), without(self.memory_, task)
 
     def _forest(self, seed: int) -> Any:
         return make_pipeline(FunctionTransformer(flatten), RandomForestClassifier(self.n_estimators, random_state=seed))

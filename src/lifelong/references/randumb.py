@@ -153,11 +153,21 @@ class RanDumb(Learner):
 
     def _posteriors(self, X: Rows, task: TaskName) -> Array:
         assert self.features_ is not None
+        return np.asarray(softmax(self._scores(self.features_(X), task), axis=1))
+
+    def _joint_posteriors(self, X: Rows) -> dict[TaskName, Array]:
+        # One covariance for all tasks: the nearest mean of all classes of all tasks, as in the paper
+        assert self.features_ is not None
+        Z = self.features_(X)
+        scores = {task: self._scores(Z, task) for task in self.tasks_}
+        highest = np.max([one.max(axis=1) for one in scores.values()], axis=0)[:, None]
+        return {task: np.exp(one - highest) for task, one in scores.items()}
+
+    def _scores(self, Z: Array, task: TaskName) -> Array:
+        """−½ (z − μ)ᵀ Σ⁻¹ (z − μ) (n, K), up to a term that all classes share."""
         means, counts = self.means_[task].means, self.means_[task].counts
         A = cho_solve(self.factor_, means.T)  # Σ⁻¹ μ (D, K)
-        # −½ (z − μ)ᵀ Σ⁻¹ (z − μ) up to a term that all classes share
-        scores = self.features_(X) @ A - (means * A.T).sum(axis=1) / 2  # (n, K)
-        return np.asarray(softmax(np.where(counts > 0, scores, -np.inf), axis=1))
+        return np.where(counts > 0, Z @ A - (means * A.T).sum(axis=1) / 2, -np.inf)
 
     def plain_models(self, n_tasks: int) -> dict[str, Any]:  # noqa: ARG002
         """Linear discriminant analysis of the rows as they are, with a shrunk covariance."""

@@ -65,6 +65,6 @@ def drawn(parts: list[Part], size: int) -> list[Part]:
 
 def remember(memory: dict[TaskName, StoredRows], now: Round) -> dict[TaskName, StoredRows]:
     """The memory with a copy of all rows of the lesson."""
-    task, X, y, _ = now.lesson
+    task, X, y, _ = now.lesson[:4]
     new = StoredRows(X.copy(), y.copy())
     return {**memory, task: memory[task].with_rows(new) if task in memory else new}

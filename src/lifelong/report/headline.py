@@ -73,12 +73,13 @@ def _cell(column: str, value: float | None, best: float | None, tables: Sequence
     spread = ""
     if column not in _NO_QUARTILES and min(len(table.errors) for table in tables) > 1:
         lower, _, upper = quartiles(tables, column)
-        spread = f"{_number(column, lower)} … {_number(column, upper)}"
+        spread = f"{number(column, lower)} … {number(column, upper)}"
     sign = "" if column not in _SIGNED or abs(value) < 5e-4 else "up" if value > 0 else "down"
-    return CellData(value, _number(column, value), spread, best is not None and value == best, sign)
+    return CellData(value, number(column, value), spread, best is not None and value == best, sign)
 
 
-def _number(column: str, value: float) -> str:
+def number(column: str, value: float) -> str:
+    """A value of a column as text."""
     if column == "bytes":
         return f"{value / 1e6:.1f}" if value < 1e8 else f"{value / 1e6:.0f}"
     if column in _LESS_IS_BETTER:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lifelong.exceptions import DatasetError
-from lifelong.report.headline import COLUMNS, CellData
+from lifelong.report.headline import COLUMNS, CellData, number
 from lifelong.report.sections import Section
 
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
@@ -39,11 +39,15 @@ def markdown(part: Section, where: str) -> Iterator[str]:
     yield f"| learner | {' | '.join(heading for heading, _ in COLUMNS.values())} |"
     yield "|---" * (len(COLUMNS) + 1) + "|"
     for row in part.table:
-        yield f"| {row.label} | {' | '.join(_cell(row.cells[column]) for column in COLUMNS)} |"
+        paper = spec.published.get(row.label, {})
+        yield f"| {row.label} | {' | '.join(_cell(row.cells[name], name, paper.get(name)) for name in COLUMNS)} |"
+    if spec.published:
+        yield "\nIn brackets: the paper's numbers, where they are published."
 
 
-def _cell(cell: CellData) -> str:
-    return f"**{cell.text}**" if cell.best else cell.text
+def _cell(cell: CellData, column: str, paper: float | None) -> str:
+    ours = f"**{cell.text}**" if cell.best else cell.text
+    return ours if paper is None else f"{ours} ({number(column, paper)})"
 
 
 def _versions(part: Section) -> str:

@@ -5,12 +5,14 @@ from difflib import get_close_matches
 
 from lifelong.exceptions import ParameterError
 from lifelong.experiments.catalogue import (
+    ablation_best,
     ablation_budget,
     ablation_replay,
     ablation_trees,
     adversarial_labels,
     adversarial_order,
     adversarial_rotation,
+    best,
     cifar_10x10,
     core50_110x5,
     five_datasets,
@@ -18,9 +20,12 @@ from lifelong.experiments.catalogue import (
     food1k_budget,
     mini_imagenet_20x5,
     overlapping_classes,
+    pretrained,
     resources,
     spoken_digit,
     tabular_cifar,
+    task_unaware_cifar,
+    task_unaware_spoken_digit,
     xor_rxor,
     xor_xnor,
 )
@@ -37,16 +42,22 @@ _FILES = (
     mini_imagenet_20x5,
     five_datasets,
     tabular_cifar,
+    pretrained,
     ablation_budget,
     ablation_replay,
     ablation_trees,
+    ablation_best,
     adversarial_order,
     adversarial_labels,
     adversarial_rotation,
     overlapping_classes,
     resources,
+    task_unaware_cifar,
+    task_unaware_spoken_digit,
 )
-EXPERIMENTS: Mapping[str, Experiment] = {file.EXPERIMENT.name: file.EXPERIMENT for file in _FILES}
+EXPERIMENTS: Mapping[str, Experiment] = {
+    one.name: one for one in (*(file.EXPERIMENT for file in _FILES), *best.EXPERIMENTS)
+}
 
 
 def experiment(name: str) -> Experiment:

@@ -17,7 +17,7 @@ REFERENCES = (
 )
 CONTROLS = ("single", "rf")
 EVERYONE = ("silly-n", "silly-f", *REFERENCES, *CONTROLS)
-_WITHOUT_NETWORK = ("silly-f", "rf", "randumb")
+_WITHOUT_NETWORK = ("silly-f", "rf", "randumb", "nearest-mean", "chance")
 
 STRIP, STAGES, MATRICES = FigureSpec("strip"), FigureSpec("stages"), FigureSpec("matrices")
 
@@ -40,7 +40,7 @@ def learners(
     names: Iterable[str], settings: Mapping[str, Any], own: Mapping[str, Mapping[str, Any]] | None = None
 ) -> tuple[LearnerSpec, ...]:
     """Learners of the registry; those with networks get the settings."""
-    return tuple(learner(name, {**settings, **(own or {}).get(name, {})}) for name in names)
+    return tuple(learner(name, settings, **(own or {}).get(name, {})) for name in names)
 
 
 def learner(
@@ -127,4 +127,4 @@ def _choose(chosen: Version, label: str) -> LearnerSpec:
             hint = f"Unknown learner {label!r}. Did you mean {near[0]!r}? Here: {', '.join(known)}."
             raise ParameterError(hint) from None
         raise error
-    return learner(label, {**chosen.settings, **chosen.own.get(label, {})})
+    return learner(label, chosen.settings, **chosen.own.get(label, {}))

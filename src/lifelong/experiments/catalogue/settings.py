@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 PLAIN = {"recipe": {"epochs": 20, "batch_size": 32, "lr": 3e-4}}
+STRONG = {"recipe": {"epochs": 60, "batch_size": 64, "lr": 1e-3, "schedule": "one-cycle", "augment": True}}
 SIMULATION = {"network": [10, 10], "recipe": {"epochs": 30, "lr": 3e-3}}
 TINY = {"network": [16], "recipe": {"epochs": 2, "lr": 3e-3}}  # smoke
 

@@ -69,10 +69,7 @@ class Source:
         """The folder that holds the raw files, or an error that says what to put where."""
         folder = self.folder(data_dir)
         if folder is None:
-            command = (
-                f" Or run: lifelong data fetch NAME --data-dir {data_directory(data_dir)}" if self.downloads else ""
-            )
-            raise DatasetError(f"{self.name} is not in {data_directory(data_dir)}. {self.advice(data_dir)}{command}")
+            raise DatasetError(f"{self.name} is not in {data_directory(data_dir)}. {self.advice(data_dir)}")
         return folder
 
     def advice(self, data_dir: str | Path | None = None) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from lifelong._random import RandomState, seed_from
 from lifelong._validation import check_choice
-from lifelong.exceptions import ParameterError
+from lifelong.exceptions import DatasetError, ParameterError
 from lifelong.tasks.base import TaskName, TaskStream
 from lifelong.tasks.datasets._source import Dataset
 from lifelong.tasks.datasets.arrange import arrange
@@ -76,7 +76,12 @@ def load(
     if unknown:
         raise ParameterError(f"{name} has no option {unknown[0]!r}. Its options: {', '.join(map(repr, known))}.")
     seed = seed_from(random_state)
-    stream = dataset.loader(**place, random_state=seed, **options)
+    try:
+        stream = dataset.loader(**place, random_state=seed, **options)
+    except DatasetError as error:
+        if any(source.downloads and source.folder(data_dir) is None for source in dataset.sources):
+            raise DatasetError(f"{error} Or run: lifelong data fetch {name}") from None
+        raise
     return arrange(stream, order=order, shuffle_labels=shuffle_labels, rotate=rotate, random_state=seed)
 
 

@@ -1,0 +1,131 @@
+"""What encoders make of a task's rows, and what ridge regression makes of that."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifelong._validation import Codes
+from lifelong.channels.ridge_solver import Features, LinearMap, Products, Scores, features, linear_map, products, solve
+from lifelong.encoders.base import Mask, Representation
+from lifelong.tasks.base import TaskName
+
+MAX_ROWS = 2000  # n³: of a larger task, an even sample of so many rows
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The task's rows as one encoder represents them."""
+
+    Z: Representation  # (n, D) float16, or leaves (n, B)
+    n_leaves: int  # 0 for dense representations
+    y: Codes  # (n,)
+    rows: NDArray[np.intp]  # (n,): which rows of the task
+    in_bag: Mask | None = None  # the task's own encoder: the rows, (n,) or per tree (n, B), that it trained on
+
+    @classmethod
+    def of(cls, Z: Representation, n_leaves: int, y: Codes, rows: NDArray[np.intp], in_bag: Mask | None) -> "View":
+        """At most ``MAX_ROWS`` of these rows; half precision is plenty for products."""
+        # Multiples of the golden ratio are spread evenly, so the sample does not depend on batches or on encoders.
+        kept = np.sort(np.argsort((rows * 0.6180339887498949) % 1, kind="stable")[:MAX_ROWS])
+        Z = Z[kept] if n_leaves else np.clip(Z[kept], -6e4, 6e4).astype(np.float16)
+        return cls(Z, n_leaves, y[kept], rows[kept], None if in_bag is None else in_bag[kept])
+
+    def with_rows(self, Z: Representation, y: Codes, rows: NDArray[np.intp]) -> "View":
+        """These and more rows, which no encoder has seen: as if all had come at once."""
+        in_bag = self.in_bag
+        if in_bag is not None:
+            in_bag = np.concatenate([in_bag, np.zeros((len(y), *in_bag.shape[1:]), dtype=bool)])
+        Z = np.concatenate([self.Z, Z.astype(self.Z.dtype)])
+        return View.of(Z, self.n_leaves, np.concatenate([self.y, y]), np.concatenate([self.rows, rows]), in_bag)
+
+    def targets(self, n_classes: int) -> Scores:
+        """Centred class indicators (n, K)."""
+        Y = np.eye(n_classes)[self.y]
+        return np.asarray(Y - Y.mean(axis=0))
+
+    def features(self, hidden: Mask | None = None) -> Features:
+        """What the regression sees: all, or of a forest all but the ``hidden`` trees of each row (n, B)."""
+        return features(self.Z if hidden is None else np.where(hidden, np.int32(-1), self.Z), self.n_leaves)
+
+    @cached_property
+    def skill(self) -> float:
+        """How much an encoder of another task alone tells about the labels: its leave-one-out R².
+
+        Picking the best of many penalties finds an R² of about 2/n even in pure noise; that much is taken off.
+        """
+        solution = solve(products(self.features())[0], self.targets(int(self.y.max()) + 1))
+        return max(0.0, solution.skill - 2 / len(self.y))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the representations and of whose they are."""
+        return sum(part.nbytes for part in (self.Z, self.y, self.rows, self.in_bag) if part is not None)
+
+
+class Opinion(NamedTuple):
+    """What one or several encoders say together: a map per encoder, and honest scores of some of the task's rows."""
+
+    maps: Mapping[TaskName, LinearMap]
+    shares: Mapping[TaskName, float]  # of each encoder in the opinion
+    rows: NDArray[np.intp]  # (n,)
+    y: Codes  # (n,)
+    honest: Scores  # (n, K)
+    skill: float
+
+
+def cross_task(
+    views: Mapping[TaskName, View], n_classes: int, *, own: View | None = None, equal: bool = False
+) -> Opinion | None:
+    """Encoders of other tasks that have seen the same rows: one regression on all of them, each weighed by its skill.
+
+    None of them ever saw a label of this task, so leave-one-out scores are honest. Where they are to be compared with
+    those of the task's ``own`` forest, which judges a row by a third of its trees only, they must not use more trees.
+    """
+    weights = {name: 1.0 if equal else view.skill for name, view in views.items()}
+    total = sum(weights.values())
+    if not total:
+        return None
+    shares = {name: weight / total for name, weight in weights.items()}
+    first = next(iter(views.values()))
+    Y, trees = first.targets(n_classes), _trees_left(first, own)
+    K, scales = _joint_products(views, shares)
+    solution = solve(K, Y)
+    maps = {
+        name: linear_map(view.features(), shares[name] * solution.alpha, scales[name])
+        for name, view in views.items()
+        if shares[name]
+    }
+    honest = solution.honest if trees is None else solve(_joint_products(views, shares, trees)[0], Y).honest
+    return Opinion(maps, shares, first.rows, first.y, honest, solution.skill)
+
+
+def _joint_products(
+    views: Mapping[TaskName, View], shares: Mapping[TaskName, float], trees: int | None = None
+) -> tuple[Products, dict[TaskName, float]]:
+    """Σ_e share_e K_e, and the scale of each K_e; of forests perhaps only the first so many trees."""
+    scales: dict[TaskName, float] = {}
+    K: Products = np.zeros(())
+    for name, view in views.items():
+        seen = view.Z[:, :trees] if view.n_leaves else view.Z
+        of_one, scales[name] = products(features(seen, view.n_leaves))
+        K = K + shares[name] * of_one
+    return K, scales
+
+
+def _trees_left(view: View, own: View | None) -> int | None:
+    """How many trees of the task's own forest a row is judged through."""
+    if own is None or own.in_bag is None or own.in_bag.ndim == 1:
+        return None
+    return max(1, round(float(np.mean(~own.in_bag)) * int(view.Z.shape[1])))
+
+
+def by_rows(views: Mapping[TaskName, View]) -> list[dict[TaskName, View]]:
+    """Encoders that have seen the same rows, together: with ``replay`` below 1, later ones have seen fewer."""
+    groups: dict[bytes, dict[TaskName, View]] = {}
+    for name, view in views.items():
+        groups.setdefault(view.rows.tobytes(), {})[name] = view
+    return list(groups.values())

@@ -1,0 +1,63 @@
+"""``lifelong inspect``: what a saved learner holds, without loading it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+SOME_DAMAGED = 1
+_SHOWN = 30
+
+
+def inspect(
+    directory: Annotated[Path, typer.Argument(help="Where a learner was saved.", metavar="DIR")],
+    all_tasks: Annotated[bool, typer.Option("--all", help="Every task, however many there are.")] = False,
+) -> None:
+    """Tasks, rows, encoders, bytes and versions of a saved learner, and whether its files are intact."""
+    from lifelong.persistence.inspection import Summary, damaged_files
+    from lifelong.persistence.inspection import inspect as summarise
+
+    summary: Summary = summarise(directory)
+    damaged = damaged_files(directory)
+    console = Console(soft_wrap=True, highlight=False)
+    n_rows = sum(task.rows for task in summary.tasks)
+    console.print(
+        f"{summary.learner}: {len(summary.tasks)} tasks, {n_rows:,} rows seen, {summary.encoders} encoders, "
+        f"rows of shape {'×'.join(map(str, summary.in_shape))}, {_size(summary.total)}"
+    )
+    console.print(f"format {summary.format}, written by {_versions(summary.written_by)}")
+    console.print(f"parameters: {', '.join(f'{name}={value!r}' for name, value in summary.parameters.items())}")
+    console.print(f"bytes: {', '.join(f'{part} {_size(size)}' for part, size in summary.bytes.items() if size)}")
+    table = Table(box=None, pad_edge=False)
+    for heading in ("task", "rows", "classes", "encoder", "bytes"):
+        table.add_column(heading, justify="left" if heading in ("task", "encoder") else "right")
+    shown = summary.tasks if all_tasks else summary.tasks[:_SHOWN]
+    for task in shown:
+        encoder = "own" if task.encoder else "–"
+        table.add_row(str(task.name), f"{task.rows:,}", str(task.classes), encoder, _size(task.bytes))
+    console.print(table)
+    if len(shown) < len(summary.tasks):
+        console.print(f"… and {len(summary.tasks) - len(shown)} more (--all shows them)")
+    for name, what in damaged.items():
+        console.print(f"damaged: {name}: {what}", markup=False)
+    console.print("checksums: ok" if not damaged else f"checksums: {len(damaged)} files are damaged")
+    if damaged:
+        raise typer.Exit(SOME_DAMAGED)
+
+
+def _versions(written_by: dict[str, str]) -> str:
+    return ", ".join(f"{package} {version}" for package, version in written_by.items())
+
+
+def _size(count: int) -> str:
+    """Bytes for people.
+
+    >>> _size(999), _size(12_345), _size(7_000_000)
+    ('999 B', '12.3 kB', '7.0 MB')
+    """
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
+    return f"{count} B"

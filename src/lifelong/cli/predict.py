@@ -1,0 +1,122 @@
+"""``lifelong predict``: labels for the rows of a file, from a saved learner, in batches."""
+
+import csv
+import math
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from lifelong._validation import check_count
+from lifelong.cli.batches import STDIN, Batch, Columns, batches
+from lifelong.exceptions import DatasetError, InputError
+
+if TYPE_CHECKING:
+    from lifelong.learners import Learner
+
+_EVERY = 5.0  # seconds between lines where nobody looks at a terminal
+EXAMPLES = (
+    "Examples: lifelong predict model --task Lyon --input rows.csv > labels.csv   ·   "
+    "zcat rows.csv.gz | lifelong predict model --task Lyon --input - --proba --out labels.csv"
+)
+
+
+def predict(
+    directory: Annotated[Path, typer.Argument(help="Where a learner was saved.", metavar="DIR")],
+    file: Annotated[Path, typer.Option("--input", help="Rows: .csv, .parquet or .npy; - is CSV from a pipe.")],
+    task: Annotated[str | None, typer.Option(help="The task. May be left out if there is only one.")] = None,
+    out: Annotated[Path, typer.Option(help="A CSV file, written whole or not at all; - prints.")] = STDIN,
+    proba: Annotated[bool, typer.Option("--proba", help="Probabilities of all classes, too.")] = False,
+    batch_size: Annotated[int, typer.Option(help="Rows in memory at once.")] = 10_000,
+) -> None:
+    """Predict the labels of the rows in a file, however large it is; one line of CSV per row."""
+    from lifelong.persistence import load
+
+    check_count(batch_size, "--batch-size")
+    learner = load(directory)
+    name = _task(learner, task)
+    names = getattr(learner, "feature_names_in_", None)
+    columns = Columns(math.prod(learner.in_shape_), None if names is None else [str(one) for one in names])
+    with _opened(out) as target, _watched(str(name)) as watch, warnings.catch_warnings():
+        # Columns have been chosen by name, and rows are without names from there on.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        lines = csv.writer(target, lineterminator="\n")
+        classes = learner.classes_of(name)
+        lines.writerow(["label", *(f"p_{label}" for label in classes.tolist() if proba)])
+        for batch in batches(file, columns, batch_size):
+            posteriors = _posteriors(learner, name, batch, file)
+            labels = classes[posteriors.argmax(axis=1)].tolist()
+            if proba:
+                numbers = ([f"{p:.6g}" for p in row] for row in posteriors.tolist())
+                lines.writerows([label, *row] for label, row in zip(labels, numbers, strict=True))
+            else:
+                lines.writerows([label] for label in labels)
+            watch(batch)
+
+
+def _task(learner: "Learner", task: str | None) -> Any:
+    """The task that a text means; names may be whole numbers."""
+    by_text = {str(name): name for name in learner.tasks_} | {name: name for name in learner.tasks_}
+    return learner._known_task(by_text.get(task, task) if task is not None else None)
+
+
+def _posteriors(learner: "Learner", task: Any, batch: Batch, file: Path) -> Any:
+    try:
+        return learner.predict_proba(batch.X.reshape(len(batch.X), *learner.in_shape_), task=task)
+    except InputError as error:
+        last = batch.first + len(batch.X) - 1
+        raise DatasetError(f"{file}, rows {batch.first} to {last}: {str(error).splitlines()[0]}") from None
+
+
+@contextmanager
+def _opened(out: Path) -> Iterator[TextIO]:
+    """Where lines go: the terminal or pipe, or a file that gets its name when it is complete."""
+    if out == STDIN:
+        yield sys.stdout
+        return
+    scratch = out.with_name(f".{out.name}.part")
+    try:
+        with scratch.open("w", newline="", encoding="utf-8") as target:
+            yield target
+        scratch.replace(out)
+    except OSError as error:
+        raise DatasetError(f"{out} cannot be written: {error.strerror}.") from None
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+@contextmanager
+def _watched(task: str) -> Iterator[Any]:
+    """A bar on a terminal; elsewhere a line every few seconds and one at the end. All of it on stderr."""
+    console, started = Console(stderr=True, highlight=False, soft_wrap=True), time.monotonic()
+    count, last = 0, started
+    bars = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+    def show(batch: Batch) -> None:
+        nonlocal count, last
+        count += len(batch.X)
+        bars.update(row, completed=batch.share, description=f"{count:,} rows")
+        if not console.is_terminal and time.monotonic() - last > _EVERY:
+            last = time.monotonic()
+            known = "" if batch.share is None else f" · {batch.share:.0%}"
+            console.print(f"{count:,} rows{known}", markup=False)
+
+    with bars:
+        row = bars.add_task("0 rows", total=1.0)
+        yield show
+    console.print(f"{count:,} rows of task {task!r} in {time.monotonic() - started:.1f} s", markup=False)

@@ -1,0 +1,34 @@
+"""Not in the paper: what each part of our most accurate learner brings, one part at a time."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lifelong.experiments.catalogue.entry import MATRICES, STRIP, Experiment, Version, learner
+from lifelong.experiments.catalogue.settings import PLAIN, STRONG, TINY
+from lifelong.experiments.spec import Part
+
+
+def _version(part: Part, repetitions: int, settings: Mapping[str, Any], strong: Mapping[str, Any]) -> Version:
+    ladder = (
+        learner("single", settings),
+        learner("silly-n", settings, "the paper"),
+        learner("silly-n", settings, "ridge channel", channel="ridge"),
+        learner("silly-n", settings, "+ 85 % of rows", channel="ridge", max_samples=0.85),
+        learner("silly-n-best", settings, "+ middle layer"),
+        learner("silly-n-best", settings, "the same, equal weights", ridge_weights="equal"),
+        learner("silly-n-best", strong, "+ strong recipe"),
+        learner("single", strong, "single, strong recipe"),
+    )
+    return Version((part,), ladder, repetitions, settings)
+
+
+EXPERIMENT = Experiment(
+    name="ablation-best",
+    of_paper="none: our own learner",
+    question="What does each part of our most accurate learner bring?",
+    full=_version(Part("CIFAR 10×10", "cifar-10x10"), 3, PLAIN, STRONG),
+    smoke=_version(
+        Part("CIFAR 10×10", "cifar-10x10", {"n_tasks": 2, "rows_per_class": 4, "test_rows_per_class": 3}), 1, TINY, TINY
+    ),
+    figures=(STRIP, MATRICES),
+)

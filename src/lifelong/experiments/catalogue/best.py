@@ -1,0 +1,81 @@
+"""Not in the paper: our most accurate learners against the ones to beat, on the same rows with the same training."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lifelong.experiments.catalogue.entry import Experiment, version
+from lifelong.experiments.catalogue.settings import PLAIN, STRONG, TINY
+from lifelong.experiments.spec import Part
+
+_SMALL = {"n_tasks": 2, "rows_per_class": 4, "test_rows_per_class": 3}
+_FIVE = {"test_rows_per_class": 100}
+_OWN = {"rf": {"n_estimators": 1000}}  # as many as silly-f-best has in ten tasks
+_TINY = {"rf": {"n_estimators": 20}, "silly-f-best": {"n_estimators": 10}}
+
+
+def _race(
+    name: str,
+    question: str,
+    parts: Sequence[Part],
+    rivals: Sequence[str],
+    settings: Mapping[str, Any],
+    ours: str = "silly-n-best",
+) -> Experiment:
+    small = [Part(part.name, part.stream, {**part.options, **_SMALL}) for part in parts]
+    return Experiment(
+        name=name,
+        of_paper="none: our own learner",
+        question=question,
+        full=version(parts, (ours, *rivals), 5, settings, own=_OWN),
+        smoke=version(small, (ours, rivals[0]), 1, TINY, own=_TINY),
+    )
+
+
+EXPERIMENTS = (
+    _race(
+        "best-cifar-plain",
+        "Is our learner the most accurate one on CIFAR 10×10, all trained alike and plainly?",
+        [Part("CIFAR 10×10", "cifar-10x10")],
+        ("single", "model-zoo", "lwf", "coscl", "silly-n"),
+        PLAIN,
+    ),
+    _race(
+        "best-cifar-strong",
+        "And when all are trained with augmentation and a learning-rate cycle?",
+        [Part("CIFAR 10×10", "cifar-10x10")],
+        ("single", "model-zoo", "lwf", "silly-n"),
+        STRONG,
+    ),
+    _race(
+        "best-spoken-digit",
+        "Is it the most accurate one on speakers?",
+        [Part("spoken digit", "spoken-digit")],
+        ("single", "model-zoo", "silly-n"),
+        STRONG,
+    ),
+    _race(
+        "best-mini-imagenet",
+        "Is it the most accurate one on twenty tasks of 150 larger images?",
+        [Part("Mini-ImageNet 20×5", "mini-imagenet-20x5")],
+        ("single", "model-zoo"),
+        STRONG,
+    ),
+    _race(
+        "best-five-datasets",
+        "Does it gain, or at least lose nothing, on tasks that have little in common?",
+        [
+            Part("5-dataset, 1000 rows", "five-datasets", {"rows_per_class": 100, **_FIVE}),
+            Part("5-dataset, 5000 rows", "five-datasets", {"rows_per_class": 500, **_FIVE}),
+        ],
+        ("single", "model-zoo"),
+        STRONG,
+    ),
+    _race(
+        "best-tabular-cifar",
+        "Do our forests beat an ordinary random forest with as many trees?",
+        [Part("tabular CIFAR", "tabular-cifar")],
+        ("rf", "silly-f", "model-zoo"),
+        {"network": "mlp", **PLAIN},
+        ours="silly-f-best",
+    ),
+)

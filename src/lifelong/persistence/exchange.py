@@ -1,0 +1,236 @@
+"""An encoder on its way to another learner: one file that is complete in itself and holds no row.
+
+The file is one of arrays, like all of ours, whose structure is ``{"format", "written_by", "encoder", "sha256"}``. The
+checksum is that of the file as it would be without it.
+"""
+
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lifelong._extras import require
+from lifelong.encoders.base import FittedEncoder
+from lifelong.encoders.forest import FittedForest
+from lifelong.exceptions import PersistenceError, UnknownTaskError, UnsupportedError
+from lifelong.learners.silly import Silly
+from lifelong.persistence.arrays import pack, unpack
+from lifelong.persistence.directory import Directory, FileRef, checksum
+from lifelong.persistence.encoders import (
+    IN_SHAPE,
+    MAX_ROW,
+    device_of,
+    encoder_shape,
+    pack_encoder,
+    unpack_encoder,
+    user_network,
+)
+from lifelong.persistence.kinds import Arrays, Name, expect, keys
+from lifelong.persistence.known import note, noted
+from lifelong.persistence.manifest import FORMAT, check_format, versions
+from lifelong.persistence.text import Json, Unfit, explained
+
+MAX_BYTES = 2**30
+Shape = tuple[int, ...]
+_MADE_BY = {"ForestEncoder": "FittedForest", "NetworkEncoder": "FittedNetwork", "PretrainedEncoder": "FittedPretrained"}
+_WORDS = {"FittedForest": "forest", "FittedNetwork": "network", "FittedPretrained": "pretrained network"}
+
+
+class ImportedEncoder(NamedTuple):
+    """An encoder from elsewhere."""
+
+    encoder: FittedEncoder
+    in_shape: Shape  # of the rows that it reads
+    checksum: str | None  # the same for the same encoder in whatever file; None for a class of the user's own
+
+
+def export_encoder(learner: Silly, task: Name, file: str | Path) -> None:
+    """Write the encoder of a task to one file, for another learner's ``add_encoder``; no row goes with it.
+
+    A network can also go to other programs: a name that ends in ``.onnx`` makes an ONNX graph, from rows as they are
+    (standardisation is in the graph) to their representation. That needs ``pip install 'lifelong[onnx]'``.
+
+    Parameters
+    ----------
+    learner : SillyForest, SillyNetwork or Silly
+    task : name of a task, or of an encoder in ``encoders_``
+    file : path
+        Written whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from lifelong import SillyForest
+    >>> lyon = SillyForest(random_state=0).partial_fit([[0.0], [1.0]] * 5, ["no", "yes"] * 5, task="Lyon")
+    >>> turin = SillyForest(random_state=0).partial_fit([[0.0], [1.0]] * 5, ["no", "yes"] * 5, task="Turin")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export_encoder(lyon, "Lyon", f"{folder}/lyon.encoder")
+    ...     list(turin.add_encoder(f"{folder}/lyon.encoder", name="Lyon").encoders_)
+    ['Turin', 'Lyon']
+    """
+    encoder, path = _encoder_of(learner, task), Path(file)
+    with explained(f"The encoder of {task!r} cannot be exported"):
+        if path.suffix.lower() == ".onnx":
+            pieces: list[bytes | memoryview] = [_onnx(encoder, learner.in_shape_)]
+        else:
+            pieces = _sealed(encoder, learner.in_shape_)
+    Directory(path.parent).put(path.name, pieces)
+
+
+def import_encoder(
+    source: "str | Path | FittedEncoder | ImportedEncoder", learner: Silly | None = None, *, max_bytes: int = MAX_BYTES
+) -> ImportedEncoder:
+    """The encoder of a file, every byte checked; ``learner.add_encoder(file)`` does this and gives it to the learner.
+
+    Whatever is wrong with the file, the outcome is a :class:`~lifelong.exceptions.PersistenceError`.
+
+    Parameters
+    ----------
+    source : path, or an encoder that is in memory already
+    learner : optional
+        It must be able to use the encoder: rows of the same shape, the same kind of encoder, and not there yet.
+    max_bytes : int
+        Refuse larger files before reading them. Memory that reading takes is bounded by a small multiple of the file.
+    """
+    if isinstance(source, str | Path):
+        found = _read(Path(source), learner, max_bytes)
+    elif isinstance(source, ImportedEncoder):
+        found = source
+    else:
+        found = _from_memory(source, learner)
+    if learner is not None:
+        _check_fits(found, learner)
+    return found
+
+
+def _encoder_of(learner: Any, task: Name) -> FittedEncoder:
+    if not isinstance(learner, Silly):
+        raise UnsupportedError(f"{type(learner).__name__} has no encoders to export. SillyForest and SillyNetwork do.")
+    known = getattr(learner, "encoders_", {})
+    address = learner._address(task) if task in getattr(learner, "tasks_", {}) else task
+    if address not in known:
+        raise UnknownTaskError(f"There is no encoder of {task!r}. Encoders: {', '.join(map(repr, known)) or 'none'}.")
+    encoder: FittedEncoder = known[address]
+    return encoder
+
+
+def _sealed(encoder: FittedEncoder, in_shape: Shape) -> list[bytes | memoryview]:
+    arrays = Arrays()
+    node: dict[str, Json] = {
+        "format": FORMAT,
+        "written_by": versions(),
+        "encoder": pack_encoder(encoder, in_shape, arrays),
+    }
+    return pack(_in_order(arrays), {**node, "sha256": _seal(node, arrays)})
+
+
+def _seal(node: dict[str, Json], arrays: Arrays) -> str:
+    return checksum(pack(_in_order(arrays), node))
+
+
+def _in_order(arrays: Arrays) -> Arrays:
+    return Arrays(sorted(arrays.items()))
+
+
+def _onnx(encoder: Any, in_shape: Shape) -> bytes:
+    if type(encoder).__name__ != "FittedNetwork":
+        raise Unfit(f"ONNX is for networks, and this is a {_word(encoder)}")
+    require("onnx", extra="onnx", for_what="Exporting to ONNX")
+    from lifelong.persistence.onnx_graph import onnx_model
+
+    return onnx_model(encoder, in_shape)
+
+
+def _read(path: Path, learner: Silly | None, max_bytes: int) -> ImportedEncoder:
+    with explained(f"{path} holds no encoder that can be used"):
+        if path.suffix.lower() == ".onnx":
+            raise Unfit("ONNX files are for other programs; export the encoder once more, without .onnx in its name")
+        content = _content(path, max_bytes)
+        node, found = unpack(content)
+        arrays = Arrays(found)
+        expect(isinstance(node, dict), "it", "has no structure")
+        check_format(node, path)
+        keys(node, {"format", "written_by", "encoder", "sha256"}, "it")
+        if node.pop("sha256") != _seal(node, arrays):
+            raise Unfit("its checksum is wrong, so it has been changed since it was exported")
+        in_shape = _in_shape(node["encoder"])
+        network, device = (None, "cpu") if learner is None else (user_network(learner), device_of(learner))
+        encoder = unpack_encoder(node["encoder"], arrays, in_shape, network=network, device=device)
+        arrays.nothing_left()
+        if type(encoder).__name__ == "FittedNetwork":
+            from lifelong.persistence.activations import check_activations
+
+            check_activations(encoder, in_shape)
+        encoder_shape(encoder, in_shape)
+        return ImportedEncoder(encoder, in_shape, _checksum(encoder, in_shape))
+
+
+def _content(path: Path, max_bytes: int) -> bytearray:
+    try:
+        where = path.resolve()
+        size = where.stat().st_size
+    except OSError as error:
+        raise Unfit(f"it cannot be read ({error.strerror})") from None
+    if size > max_bytes:
+        raise Unfit(f"it has {size} bytes, and max_bytes={max_bytes}")
+    return Directory(where.parent).read(where.name, size)
+
+
+def _in_shape(node: Json) -> Shape:
+    expect(isinstance(node, dict) and "in_shape" in node, "the encoder", "has no in_shape")
+    in_shape: Shape = IN_SHAPE.unpack(node["in_shape"], Arrays(), "in_shape")
+    expect(len(in_shape) in (1, 3) and math.prod(in_shape) <= MAX_ROW, "in_shape", "is neither flat rows nor images")
+    return in_shape
+
+
+def _from_memory(encoder: Any, learner: Silly | None) -> ImportedEncoder:
+    if not callable(getattr(encoder, "encode", None)):
+        raise PersistenceError(f"{type(encoder).__name__} is no encoder that has been learnt, and no path of a file.")
+    known: Shape | None = getattr(learner, "in_shape_", None)
+    in_shape: Shape | None = getattr(encoder, "in_shape", known)
+    if type(encoder) is FittedForest:  # which reads images as their pixels
+        n = int(encoder.trees[0].n_features)
+        in_shape = known if known is not None and math.prod(known) == n else (n,)
+    if in_shape is None:
+        raise PersistenceError(f"{type(encoder).__name__} does not say what rows it reads. Learn a task first.")
+    return ImportedEncoder(encoder, tuple(in_shape), _checksum(encoder, tuple(in_shape)))
+
+
+def _checksum(encoder: FittedEncoder, in_shape: Shape) -> str | None:
+    """What a saved learner calls the encoder's file, whether it is saved or not."""
+    node = noted(encoder)
+    if not isinstance(node, dict):
+        arrays = Arrays()
+        try:
+            pieces = pack(arrays, pack_encoder(encoder, in_shape, arrays))
+        except Unfit:
+            return None
+        columns, leaves = encoder_shape(encoder, in_shape)
+        name, size = f"encoder-{checksum(pieces)}.safetensors", sum(len(piece) for piece in pieces)
+        node = {"columns": columns, "leaves": leaves, "file": [name, size]}
+        note(encoder, node)
+    return FileRef.from_json(node["file"]).checksum
+
+
+def _check_fits(found: ImportedEncoder, learner: Silly) -> None:
+    owner, in_shape = type(learner).__name__, getattr(learner, "in_shape_", found.in_shape)
+    if found.in_shape != in_shape:
+        raise PersistenceError(f"The encoder reads rows of shape {found.in_shape}, and this {owner} has {in_shape}.")
+    wanted = _MADE_BY.get(type(learner._encoder()).__name__)
+    if wanted is not None and type(found.encoder).__name__ != wanted:
+        raise PersistenceError(f"The encoder is a {_word(found.encoder)}, and this {owner} has {_WORDS[wanted]}s.")
+    encoders = getattr(learner, "encoders_", {})
+    node_of = getattr(encoders, "node_of", lambda _: None)
+    for name in encoders:
+        node = node_of(name)  # of a stored learner: nothing need be loaded
+        if found.checksum is None:
+            same = encoders[name] is found.encoder
+        elif node is not None:
+            same = FileRef.from_json(node["file"]).checksum == found.checksum
+        else:
+            same = _checksum(encoders[name], in_shape) == found.checksum
+        if same:
+            raise PersistenceError(f"This {owner} has that encoder already; it is called {name!r}.")
+
+
+def _word(encoder: FittedEncoder) -> str:
+    return _WORDS.get(type(encoder).__name__, type(encoder).__name__)

@@ -1,0 +1,22 @@
+"""What has been saved already: learner state is replaced and never changed, so an object is saved once.
+
+Notes are kept by identity and vanish with their object. They say in which files a value is, whatever directory those
+files are in; a writer still looks whether its own directory has them.
+"""
+
+import weakref
+from typing import Any
+
+_NOTES: dict[int, tuple["weakref.ref[Any]", Any]] = {}
+
+
+def note(value: Any, what: Any) -> None:
+    """Remember something about an object, for as long as it lives."""
+    key = id(value)
+    _NOTES[key] = (weakref.ref(value, lambda _: _NOTES.pop(key, None)), what)
+
+
+def noted(value: Any) -> Any:
+    """What was noted about this very object, or None."""
+    found = _NOTES.get(id(value))
+    return found[1] if found is not None and found[0]() is value else None

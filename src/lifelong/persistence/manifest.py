@@ -1,0 +1,169 @@
+"""The manifest: everything about a saved learner but its arrays, in one JSON text that ends in its own checksum."""
+
+import hashlib
+import platform
+import re
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from json.encoder import encode_basestring_ascii
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lifelong import __version__
+from lifelong.exceptions import PersistenceError
+from lifelong.learners.base import Learner
+from lifelong.persistence.directory import MANIFEST, Directory
+from lifelong.persistence.encoders import IN_SHAPE, MAX_ROW
+from lifelong.persistence.kinds import Arrays, Several, Text, Whole, expect, keys, maybe
+from lifelong.persistence.labels import task_to_json, tasks_from_json
+from lifelong.persistence.learners import LATER, learner_class, name_of, states_of
+from lifelong.persistence.parameters import parameters_from_json, parameters_to_json
+from lifelong.persistence.states import Loading, Node, Saving
+from lifelong.persistence.text import Json, Unfit, explained, from_json, to_json
+
+FORMAT = 1
+_COMMON = {"tasks_", "seed_", "in_shape_", "n_features_in_", "feature_names_in_"}
+_KEYS = {"format", "written_by", "learner", "parameters", "seed", "in_shape", "feature_names", "tasks", "state"}
+_SEAL = re.compile(rb',\n"sha256":"([0-9a-f]{64})"}\n')
+_SEAL_LENGTH = 79
+_FEATURE_NAMES = maybe(Several(Text(), least=1))
+
+
+class Manifest(NamedTuple):
+    """A manifest as read: its content, and the checksum that tells it from any other."""
+
+    node: dict[str, Json]
+    checksum: str
+
+
+def read_manifest(directory: Directory) -> Manifest:
+    """The manifest of a directory, its checksum and format checked."""
+    path = directory.path / MANIFEST
+    if not path.parent.is_dir():
+        raise PersistenceError(f"{path.parent} is not a directory: there is no saved learner.")
+    content = bytes(directory.read(MANIFEST))
+    with explained(f"{path} is damaged"):
+        node = from_json(content)
+        expect(isinstance(node, dict), "it", "is not an object")
+        check_format(node, path)
+        seal = _SEAL.fullmatch(content, max(0, len(content) - _SEAL_LENGTH))
+        checksum = hashlib.sha256(content[:-_SEAL_LENGTH]).hexdigest()
+        if seal is None or seal[1].decode() != checksum:
+            raise Unfit("its checksum is wrong, so it has been changed since it was saved")
+        keys(node, {*_KEYS, "sha256"}, "it")
+    return Manifest(node, checksum)
+
+
+def read_checksum(directory: Directory) -> str | None:
+    """The checksum at the end of the manifest, without reading the rest; None if there is no manifest."""
+    seal = _SEAL.fullmatch(directory.tail(MANIFEST, _SEAL_LENGTH) or b"")
+    if seal is None:
+        return read_manifest(directory).checksum if (directory.path / MANIFEST).exists() else None
+    return seal[1].decode()
+
+
+def check_format(node: dict[str, Json], path: Any) -> None:
+    """Refuse a format that only later versions know."""
+    number: Any = node.get("format")
+    expect(type(number) is int and number >= 1, "format", "is not a whole number")
+    if number > FORMAT:
+        by = node.get("written_by")
+        writer = by.get("lifelong") if isinstance(by, dict) else None
+        wanted = f"lifelong>={writer}" if isinstance(writer, str) and re.fullmatch(r"[\w.+]{1,40}", writer) else None
+        raise PersistenceError(
+            f"{path} has format {number}; this version of lifelong ({__version__}) reads formats up to {FORMAT}. "
+            f"Run: pip install '{wanted or 'lifelong'}' {'' if wanted else '--upgrade'}".rstrip()
+        )
+
+
+def sealed(node: dict[str, Json]) -> bytes:
+    """The text of a manifest: a line per task and per entry, and its checksum at the end."""
+    lines = [f'"{key}":{_lines(value)}' for key, value in node.items()]
+    text = ("{\n" + ",\n".join(lines)).encode("ascii")
+    return text + b',\n"sha256":"' + hashlib.sha256(text).hexdigest().encode() + b'"}\n'
+
+
+def _lines(node: Json) -> str:
+    if isinstance(node, list) and node and isinstance(node[0], list | dict):
+        return "[\n" + ",\n".join(map(_line, node)) + "\n]"
+    if isinstance(node, dict) and any(isinstance(value, list) for value in node.values()):
+        return "{\n" + ",\n".join(f'"{key}":{_lines(value)}' for key, value in node.items()) + "\n}"
+    return to_json(node).decode()
+
+
+def _line(node: Json) -> str:
+    if isinstance(node, Node):
+        return node.text
+    if isinstance(node, list) and len(node) == 2 and isinstance(node[1], Node):
+        name = encode_basestring_ascii(node[0]) if isinstance(node[0], str) else repr(node[0])
+        return f"[{name},{node[1].text}]"
+    return to_json(node).decode()
+
+
+def describe(learner: Learner, to: Saving) -> dict[str, Json]:
+    """The content of a learner's manifest; its arrays are written on the way."""
+    states = states_of(learner)
+    learnt = {name for name in vars(learner) if name.endswith("_") and not name.startswith("__")}
+    unknown = sorted(learnt - _COMMON - set(states))
+    expect(not unknown, f"attribute {unknown[0] if unknown else ''}", "is not known to this format")
+    expect(int(np.prod(learner.in_shape_, dtype=object)) <= MAX_ROW, "a row", f"has more than {MAX_ROW} numbers")
+    names = getattr(learner, "feature_names_in_", None)
+    # Everything that can be refused is looked at before the first file is written.
+    head = {
+        "format": FORMAT,
+        "written_by": versions(),
+        "learner": name_of(learner),
+        "parameters": parameters_to_json(learner),
+        "seed": learner.seed_,
+        "in_shape": IN_SHAPE.pack(learner.in_shape_, Arrays(), "in_shape"),
+        "feature_names": _FEATURE_NAMES.pack(None if names is None else names.tolist(), Arrays(), "feature names"),
+        "tasks": [task_to_json(name, record) for name, record in learner.tasks_.items()],
+    }
+    to_json({key: value for key, value in head.items() if key != "tasks"})
+    state = {name.rstrip("_"): one.save(getattr(learner, name), name, to) for name, one in states.items()}
+    return {**head, "state": state}
+
+
+@cache
+def versions() -> dict[str, str]:
+    """What the file was written with."""
+    found = {"lifelong": __version__, "python": platform.python_version()}
+    for package in ("numpy", "scipy", "scikit-learn", "torch"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def empty_learner(node: dict[str, Json], network: Any = None) -> Learner:
+    """The learner with its parameters, tasks, seed and shape; what it has learnt is still missing."""
+    made_by = learner_class(node["learner"])
+    learner = made_by(**parameters_from_json(node["parameters"], made_by, network))
+    learner.seed_ = Whole(0, 2**128).unpack(node["seed"], Arrays(), "seed")
+    learner.in_shape_ = IN_SHAPE.unpack(node["in_shape"], Arrays(), "in_shape")
+    expect(int(np.prod(learner.in_shape_, dtype=object)) <= MAX_ROW, "in_shape", "is too large for one row")
+    expect(len(learner.in_shape_) in (1, 3), "in_shape", "is neither flat rows nor images")
+    learner.n_features_in_ = learner.in_shape_[0]
+    names = _FEATURE_NAMES.unpack(node["feature_names"], Arrays(), "feature names")
+    if names is not None:
+        expect(len(names) == learner.n_features_in_, "feature names", "are not one per column")
+        learner.feature_names_in_ = np.array(names, dtype=object)
+    learner.tasks_ = tasks_from_json(node["tasks"])
+    return learner
+
+
+def state_nodes(node: dict[str, Json], learner: Learner) -> dict[str, Json]:
+    """The nodes of the learnt attributes, by attribute."""
+    names = {name.rstrip("_"): name for name in states_of(learner)}
+    keys(node["state"], {key for key, name in names.items() if name not in LATER}, "state", optional=set(names))
+    return {names[key]: node["state"][key] for key in names if key in node["state"]}
+
+
+def fill(learner: Learner, node: dict[str, Json], loading: Loading) -> None:
+    """Load everything that the learner has learnt."""
+    nodes = state_nodes(node, learner)
+    for name, state in states_of(learner).items():
+        if name in nodes:
+            setattr(learner, name, state.load(nodes[name], name, loading))

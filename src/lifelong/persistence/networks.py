@@ -1,0 +1,174 @@
+"""Network encoders: layers as data, tensors as arrays (the only modules here that need torch: this one and `hollow`).
+
+A network made of plain layers is described layer by layer, so that its file is complete in itself, whatever learner it
+came from. A user's own layers cannot be in a file: then the user's function builds the network and the file fills it.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from lifelong.encoders.network import FittedNetwork
+from lifelong.exceptions import PersistenceError
+from lifelong.nets.architectures import Standardise, build
+from lifelong.nets.augmentation import Augment
+from lifelong.nets.randomness import private_randomness
+from lifelong.nets.training import choose_device
+from lifelong.persistence.hollow import built_hollow, filled, tensors_of
+from lifelong.persistence.kinds import Arrays, Kind, Number, Several, Whole, expect, keys
+from lifelong.persistence.text import Json, Unfit
+
+_MAX_LAYERS = 2000
+_COUNT, _FLAG = Whole(1, 2**31), Whole(0, 1)
+_PAIR = Several(Whole(0, 2**16))
+
+
+# A layer: the class, what its constructor needs, and what kind of thing that is. Everything else must be the default.
+_LAYERS: Mapping[
+    str, tuple[type[nn.Module], Callable[[Any], list[Any]], tuple[Kind, ...], Callable[..., nn.Module]]
+] = {
+    "linear": (
+        nn.Linear,
+        lambda m: [m.in_features, m.out_features, int(m.bias is not None)],
+        (_COUNT, _COUNT, _FLAG),
+        lambda a, b, bias: nn.Linear(a, b, bool(bias)),
+    ),
+    "convolution": (
+        nn.Conv2d,
+        lambda m: [m.in_channels, m.out_channels, m.kernel_size, m.stride, m.padding, int(m.bias is not None)],
+        (_COUNT, _COUNT, _PAIR, _PAIR, _PAIR, _FLAG),
+        lambda a, b, kernel, stride, padding, bias: nn.Conv2d(a, b, kernel, stride, padding, bias=bool(bias)),
+    ),
+    "batch-norm-1d": (nn.BatchNorm1d, lambda m: [m.num_features], (_COUNT,), nn.BatchNorm1d),
+    "batch-norm-2d": (nn.BatchNorm2d, lambda m: [m.num_features], (_COUNT,), nn.BatchNorm2d),
+    "dropout": (nn.Dropout, lambda m: [float(m.p)], (Number(0, 1),), nn.Dropout),
+    "relu": (nn.ReLU, lambda _: [], (), nn.ReLU),
+    "average-pool": (
+        nn.AdaptiveAvgPool2d,
+        lambda m: [m.output_size],
+        (_COUNT,),
+        nn.AdaptiveAvgPool2d,
+    ),
+    "flatten": (nn.Flatten, lambda _: [], (), nn.Flatten),
+    "identity": (nn.Identity, lambda _: [], (), nn.Identity),
+}
+
+
+def describe(network: nn.Module) -> Json:
+    """The layers of a network, or None if some layer is not plain."""
+    if type(network) is nn.Sequential:
+        layers = [describe(layer) for layer in network]
+        return None if None in layers else {"sequence": layers}
+    if type(network) is Standardise:
+        return {"standardise": list(network.mean.shape)}
+    if type(network) is Augment:
+        return {"augment": []}
+    for word, (layer, arguments, _, make) in _LAYERS.items():
+        if type(network) is layer:
+            with torch.device("meta"):
+                plain = repr(make(*arguments(network))) == repr(network)  # nothing differs from the default
+            return (
+                {word: [list(one) if isinstance(one, tuple) else one for one in arguments(network)]} if plain else None
+            )
+    return None
+
+
+def n_layers(node: Json) -> int:
+    """How many layers a description has."""
+    if isinstance(node, dict) and isinstance(node.get("sequence"), list):
+        return 1 + sum(map(n_layers, node["sequence"]))
+    return 1
+
+
+def rebuild(node: Json) -> nn.Module:
+    """Fresh layers from their description."""
+    expect(isinstance(node, dict) and len(node) == 1, "a layer", "has no name")
+    word, arguments = next(iter(node.items()))
+    expect(isinstance(arguments, list), f"layer {word[:40]!r}", "has no arguments")
+    if word == "sequence":
+        return nn.Sequential(*map(rebuild, arguments))
+    if word == "standardise":
+        return Standardise(torch.zeros(1, *Several(_COUNT, least=1).unpack(arguments, Arrays(), word)))
+    if word == "augment":
+        return Augment(torch.zeros(1, 1, 1, 1))
+    expect(word in _LAYERS, f"layer {word[:40]!r}", "is unknown")
+    _, _, kinds, make = _LAYERS[word]
+    expect(len(arguments) == len(kinds), word, "has the wrong number of arguments")
+    return make(*(kind.unpack(one, Arrays(), word) for kind, one in zip(kinds, arguments, strict=True)))
+
+
+def pack_network(encoder: FittedNetwork, arrays: Arrays, at: str) -> Json:
+    """Front, body (None: only the user's function knows) and memory format; tensors go to ``arrays``."""
+    front, body = _parts(encoder)
+    expect(n_layers(describe(body)) <= _MAX_LAYERS, "the network", f"has more than {_MAX_LAYERS} layers")
+    tensors_of(front, arrays, f"{at}.front.")
+    tensors_of(body, arrays, f"{at}.body.")
+    return {"front": describe(front), "body": describe(body), "channels_last": int(_is_channels_last(body))}
+
+
+def _parts(encoder: FittedNetwork) -> tuple[nn.Module, nn.Module]:
+    """What standardises the rows, and the network itself."""
+    parts = list(encoder.body.children())
+    expect(type(encoder.body) is nn.Sequential and len(parts) == 2, "the encoder", "is not a front and a body")
+    return parts[0], parts[1]
+
+
+def unpack_network(
+    node: Json, arrays: Arrays, at: str, in_shape: tuple[int, ...], *, network: Any = None, device: str = "cpu"
+) -> FittedNetwork:
+    """The encoder; ``network`` is the user's function, where the file needs it."""
+    keys(node, {"front", "body", "channels_last"}, at)
+    last = _FLAG.unpack(node["channels_last"], arrays, f"{at}.channels_last")
+    place, parts = choose_device(device), []
+    for name in ("front", "body"):
+        start = f"{at}.{name}."
+        tensors = {key.removeprefix(start): arrays.take(key) for key in list(arrays) if key.startswith(start)}
+        layers = node[name]
+        expect(n_layers(layers) <= _MAX_LAYERS, at, f"has more than {_MAX_LAYERS} layers")
+        if layers is None and name == "body":
+            part = _by_function(network, in_shape)
+        else:
+            part = built_hollow(lambda layers=layers: _formatted(rebuild(layers), last), len(tensors))  # type: ignore[misc]
+        parts.append(filled(part, tensors, place))
+    body = nn.Sequential(*parts).eval().requires_grad_(False)
+    expect(any(True for _ in body.buffers()), at, "has no standardisation")
+    return FittedNetwork(body, in_shape)
+
+
+def _formatted(body: nn.Module, channels_last: int) -> nn.Module:
+    if channels_last:
+        body = body.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return body
+
+
+def _by_function(network: Any, in_shape: tuple[int, ...]) -> nn.Module:
+    if network is None:
+        raise PersistenceError(
+            "This encoder has layers of your own, which a file cannot hold. Pass the function that builds them: "
+            "load(directory, network=function)."
+        )
+    with private_randomness(np.random.default_rng(0)):
+        return build(network, in_shape)
+
+
+def _is_channels_last(body: nn.Module) -> bool:
+    images = [weight for weight in body.parameters() if weight.ndim == 4]
+    return bool(images) and all(weight.is_contiguous(memory_format=torch.channels_last) for weight in images)
+
+
+def n_columns(encoder: FittedNetwork, in_shape: tuple[int, ...]) -> int:
+    """How many neurons the network ends in."""
+    layers = describe(encoder.body)
+    if layers is None:
+        return int(encoder.encode(np.zeros((1, *in_shape), dtype=np.float32)).shape[1])
+
+    def outcome() -> nn.Module:
+        return rebuild(layers).eval()
+
+    output = built_hollow(outcome, len(encoder.body.state_dict()))(torch.empty(1, *in_shape, device="meta"))
+    if output.ndim != 2:
+        raise Unfit(f"the network does not end in a layer of neurons but in {tuple(output.shape[1:])}")
+    return int(output.shape[1])

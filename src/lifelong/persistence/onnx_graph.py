@@ -1,0 +1,157 @@
+"""A network encoder as an ONNX graph (torch, onnx): layer by layer, with standardisation and mirror images in it.
+
+Our networks are sequences of a few plain layers, so the graph is written down directly: nothing is traced, and what it
+computes can be read off this file.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+from torch import nn
+
+from lifelong import __version__
+from lifelong.encoders.network import FittedNetwork
+from lifelong.nets.architectures import Standardise
+from lifelong.nets.augmentation import Augment
+from lifelong.persistence.activations import plain_layers
+from lifelong.persistence.networks import describe
+from lifelong.persistence.text import Unfit
+
+OPSET, IR_VERSION = 17, 8  # of 2022: every current runtime reads them
+INPUT, OUTPUT = "rows", "representation"
+
+
+class Graph:
+    """Nodes and numbers, in the order in which they are added."""
+
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.numbers: dict[str, NDArray[Any]] = {}
+        self._last = 0
+
+    def add(self, op: str, inputs: list[str], **attributes: Any) -> str:
+        """One more node; the name of what it gives."""
+        self._last += 1
+        output = f"{op.lower()}-{self._last}"
+        self.nodes.append(helper.make_node(op, inputs, [output], **attributes))
+        return output
+
+    def number(self, name: str, value: Any) -> str:
+        """Numbers by name; the same name is the same numbers."""
+        array = value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
+        self.numbers.setdefault(name, np.ascontiguousarray(array))
+        return name
+
+
+def onnx_model(encoder: FittedNetwork, in_shape: tuple[int, ...]) -> bytes:
+    """The graph: rows (n, …) → representation (n, d), any n."""
+    if describe(encoder.body) is None:
+        raise Unfit("it has layers of your own; torch.onnx.export(learner.encoders_[task].body, ...) may know them")
+    layers = list(plain_layers(encoder.body))
+    graph = Graph()
+    output, width = _forward(graph, layers, INPUT, in_shape)
+    if any(bool(layer.mirrors) for layer in layers if isinstance(layer, Augment)):
+        other, _ = _forward(graph, layers, _mirrored(graph), in_shape)
+        output = graph.add("Div", [graph.add("Add", [output, other]), graph.number("two", np.float32(2))])
+    graph.nodes.append(helper.make_node("Identity", [output], [OUTPUT]))
+    model = helper.make_model(
+        helper.make_graph(
+            graph.nodes,
+            "encoder",
+            [helper.make_tensor_value_info(INPUT, TensorProto.FLOAT, ["n", *in_shape])],
+            [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, ["n", width])],
+            [numpy_helper.from_array(array, name) for name, array in graph.numbers.items()],
+        ),
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="lifelong",
+        producer_version=__version__,
+    )
+    helper.set_model_props(model, {"in_shape": "x".join(map(str, in_shape)), "lifelong": __version__})
+    onnx.checker.check_model(model, full_check=True)
+    return bytes(model.SerializeToString())
+
+
+@torch.inference_mode()
+def _forward(graph: Graph, layers: list[nn.Module], value: str, in_shape: tuple[int, ...]) -> tuple[str, int]:
+    """All layers one after another; a row of zeros goes with them and tells the shapes."""
+    x = torch.zeros(1, *in_shape, device=next(buffer.device for layer in layers for buffer in layer.buffers()))
+    for place, layer in enumerate(layers):
+        node = _NODES.get(type(layer))
+        if node is not None:
+            value = node(graph, layer, value, f"layer-{place}", tuple(x.shape))
+        x = layer(x)
+    return value, int(x.shape[1])
+
+
+def _mirrored(graph: Graph) -> str:
+    """Images from right to left: columns w - 1, w - 2, … 0."""
+    places = {"starts": -1, "ends": np.iinfo(np.int64).min, "axes": 3, "steps": -1}
+    numbers = [graph.number(name, np.array([at], dtype=np.int64)) for name, at in places.items()]
+    return graph.add("Slice", [INPUT, *numbers])
+
+
+def _standardise(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:
+    centred = graph.add("Sub", [x, graph.number(f"{at}.mean", layer.mean)])
+    return graph.add("Div", [centred, graph.number(f"{at}.scale", layer.scale)])
+
+
+def _convolution(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:
+    sizes = {"kernel_shape": layer.kernel_size, "strides": layer.stride, "pads": (*layer.padding, *layer.padding)}
+    return graph.add("Conv", [x, *_weights(graph, layer, at, "weight", "bias")], **sizes)
+
+
+def _batch_norm(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:
+    numbers = _weights(graph, layer, at, "weight", "bias", "running_mean", "running_var")
+    return graph.add("BatchNormalization", [x, *numbers], epsilon=layer.eps)
+
+
+def _linear(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:
+    return graph.add("Gemm", [x, *_weights(graph, layer, at, "weight", "bias")], transB=1)
+
+
+def _average_pool(graph: Graph, layer: Any, x: str, at: str, shape: tuple[int, ...]) -> str:
+    """The mean over a rectangle is the mean over rows of the means over columns: two matrices, whatever the sizes."""
+    over_rows = graph.number(f"{at}.rows", _means(shape[2], layer.output_size))  # (k, h)
+    over_columns = graph.number(f"{at}.columns", _means(shape[3], layer.output_size).T)  # (w, k)
+    return graph.add("MatMul", [graph.add("MatMul", [over_rows, x]), over_columns])
+
+
+def _means(length: int, parts: int) -> NDArray[np.float32]:
+    """Means over ``parts`` stretches of a line, which overlap where ``length`` is not a multiple: torch's rule."""
+    matrix = np.zeros((parts, length), dtype=np.float32)
+    for part in range(parts):
+        start, stop = part * length // parts, -(-(part + 1) * length // parts)
+        matrix[part, start:stop] = 1 / (stop - start)
+    return matrix
+
+
+def _weights(graph: Graph, layer: Any, at: str, *names: str) -> list[str]:
+    there = [name for name in names if getattr(layer, name) is not None]
+    return [graph.number(f"{at}.{name}", getattr(layer, name)) for name in there]
+
+
+def _relu(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:  # noqa: ARG001
+    return graph.add("Relu", [x])
+
+
+def _flatten(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:  # noqa: ARG001
+    return graph.add("Flatten", [x], axis=1)
+
+
+# Layers that are not here (augmentation, dropout, identity) do nothing to a row that is to be represented.
+_NODES: dict[type[nn.Module], Callable[[Graph, Any, str, str, tuple[int, ...]], str]] = {
+    Standardise: _standardise,
+    nn.Conv2d: _convolution,
+    nn.BatchNorm1d: _batch_norm,
+    nn.BatchNorm2d: _batch_norm,
+    nn.Linear: _linear,
+    nn.ReLU: _relu,
+    nn.AdaptiveAvgPool2d: _average_pool,
+    nn.Flatten: _flatten,
+}
