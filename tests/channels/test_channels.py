@@ -132,3 +132,14 @@ def test_counts_outgrow_small_integers_without_wrapping():
     for _ in range(300):
         channel = channel.update("a", encoder, encoder.encode(X), y)
     assert channel.tables["a"].sum() == 300 * 300
+
+
+def test_a_forest_channel_reads_the_leaves_of_a_forest_encoder():
+    from lifelong.encoders import ForestEncoder
+    from lifelong.learners import Silly
+
+    X = np.random.default_rng(0).normal(size=(80, 3)).astype(np.float32)
+    y = (X[:, 0] > 0).astype(int)
+    learner = Silly(ForestEncoder(5), ForestChannel(), random_state=0)
+    learner.partial_fit(X, y, task="a").partial_fit(X, 1 - y, task="b")
+    assert learner.score(X, y, task="a") > 0.8

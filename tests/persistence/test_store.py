@@ -156,3 +156,11 @@ def test_a_saved_copy_of_a_stored_learner_is_complete(tmp_path):
     learner = taught(forest(store=tmp_path / "a"), 3)
     save(learner, tmp_path / "b")
     assert same_answers(load(tmp_path / "b"), learner)
+
+
+def test_a_store_whose_only_task_was_forgotten_can_be_opened_and_goes_on(tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = (X[:, 0] > 0).astype(int)
+    SillyForest(3, store=tmp_path / "kept", random_state=0).partial_fit(X, y, task="a").forget("a")
+    again = SillyForest(3, store=tmp_path / "kept", random_state=0).partial_fit(X, y, task="b")
+    assert list(again.tasks_) == ["b"]

@@ -43,7 +43,7 @@ class FittedForest:
 
     def encode(self, X: Rows) -> Leaves:
         """The leaf of each row in each tree."""
-        rows = flatten(X)
+        rows = np.asarray(flatten(X), dtype=np.float32)  # a channel's forest may read another forest's leaves
         leaves = np.empty((len(rows), len(self.trees)), dtype=np.int32)
         for b, (tree, number) in enumerate(zip(self.trees, self.leaf_of_node, strict=True)):
             leaves[:, b] = number[tree.apply(rows)]

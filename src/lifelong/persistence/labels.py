@@ -76,7 +76,7 @@ def task_to_json(name: Name, record: TaskRecord) -> Json:
 
 def tasks_from_json(nodes: Any) -> dict[Name, TaskRecord]:
     """All tasks, in order of arrival."""
-    expect(isinstance(nodes, list) and len(nodes) > 0, "tasks", "is not a list of at least one task")
+    expect(isinstance(nodes, list), "tasks", "is not a list")  # empty: all tasks were forgotten
     tasks: dict[Name, TaskRecord] = {}
     for node in nodes:
         keys(node, {"name", "classes", "class_counts"}, "a task", optional={"class_weights"})
