@@ -8,7 +8,7 @@ import pytest
 from reading import watch
 from small import OURS, forest, network, rows, same_answers, taught
 
-from lifelong import Store, load, save
+from lifelong import SillyForest, Store, load, save
 from lifelong.exceptions import NotLearntError, PersistenceError
 
 
