@@ -37,3 +37,6 @@ def _do_without(what):
     if os.environ.get("CI", "").lower() in {"1", "true"}:
         pytest.fail(f"{what}, and tests on real files are never skipped in CI.")
     pytest.skip(f"needs real files: {what}")
+
+
+collect_ignore = ["persistence/fuzz_atheris.py"]  # needs a package that is not a dependency; `make soak` runs it
