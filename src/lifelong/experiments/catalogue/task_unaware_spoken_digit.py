@@ -6,24 +6,16 @@ from lifelong.experiments.spec import Part
 
 _SHORT = {"recipe": {"epochs": 10, "batch_size": 32, "lr": 1e-3}}
 _SMALL = {"n_tasks": 3, "rows_per_class": 5, "test_rows_per_class": 5}
-OTHERS = ("er", "lwf", "randumb", "nearest-mean", "chance")
+_OTHERS = ("er", "lwf", "randumb", "nearest-mean", "chance")
 
 
-def version_of(
-    part: Part,
-    repetitions: int,
-    *,
-    memory: int,
-    width: float = 0.5,
-    smoke: bool = False,
-    others: tuple[str, ...] = OTHERS,
-) -> Version:
+def version_of(part: Part, repetitions: int, *, memory: int, width: float = 0.5, smoke: bool = False) -> Version:
     """Ours with both channels, three references and two controls; ``memory`` rows for ER, one per class."""
     settings = TINY if smoke else {"width": width, **_SHORT}
     own = {"er": {"capacity": memory}} if smoke else {"lwf": OWN["lwf"], "er": {**OWN["er"], "capacity": memory}}
     ridge = learner("silly-n", settings, "silly-n+ridge", channel="ridge")
     ours = (*learners(("silly-n", "silly-f"), settings), ridge)
-    return Version((part,), (*ours, *learners(others, settings, own)), repetitions, settings, own)
+    return Version((part,), (*ours, *learners(_OTHERS, settings, own)), repetitions, settings, own)
 
 
 EXPERIMENT = Experiment(
