@@ -5,10 +5,12 @@ import io
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
+import pandas
+import pyarrow
 import pytest
+from pyarrow import parquet
 from typer.testing import CliRunner
 
 from lifelong import SillyForest, SillyNetwork, save
@@ -70,9 +72,6 @@ def written(folder, kind, X, header=("a", "b", "c")):
     if kind == "npy":
         np.save(path, X)
         return path
-    parquet = pytest.importorskip("pyarrow.parquet")
-    import pyarrow
-
     parquet.write_table(pyarrow.table({name: X[:, n] for n, name in enumerate(header)}), path)
     return path
 
@@ -109,7 +108,6 @@ def test_rows_may_come_through_a_pipe(learner, model, X, tmp_path):
 
 
 def test_columns_are_found_by_name_where_the_learner_knows_names(X, tmp_path):
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     learner = SillyForest(4, random_state=0).fit(frame, X[:, 0] > 0)
     save(learner, tmp_path / "model")
@@ -224,7 +222,7 @@ def test_an_empty_file_gives_no_labels(model, tmp_path):
         assert (done.exit_code, done.stdout) == (0, "label\n")
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc, which Linux has")
 def test_memory_does_not_grow_with_the_file(model, tmp_path):
     line = ",".join(["0.123456", "-1.234567", "2.345678"]) + "\n"
     peaks = []

@@ -9,6 +9,7 @@ from lifelong.nets.augmentation import Augment, may_be_mirrored, shifted
 from lifelong.nets.classifier import NetworkClassifier
 from lifelong.nets.training import forward, front
 from lifelong.references import REFERENCES
+from lifelong.tasks.datasets import load
 
 
 def photographs(n=200, seed=0):
@@ -34,6 +35,17 @@ def test_rows_that_look_like_their_mirror_images_may_be_mirrored():
 
 def test_letters_may_not_be_mirrored():
     assert not may_be_mirrored(letters())
+
+
+@pytest.mark.data
+def test_photographs_may_be_mirrored_and_digits_letters_shoes_and_speech_may_not():
+    def decisions(name, **options):
+        stream = load(name, random_state=0, **options)
+        return [may_be_mirrored(torch.from_numpy(task.X_train)) for task in stream]
+
+    assert decisions("five-datasets", rows_per_class=100) == [True, False, False, False, False]
+    assert decisions("spoken-digit") == [False] * 6
+    assert np.mean(decisions("cifar-10x10", rows_per_class=50)) > 0.8
 
 
 def test_a_shift_moves_each_image_by_at_most_an_eighth():

@@ -1,6 +1,7 @@
 """Encoders that move between learners: no rows go with them, and the receiver's tasks learn to use them."""
 
 import numpy as np
+import pandas
 import pytest
 from small import QUICK, forest, network, rows, same_answers, taught
 
@@ -111,7 +112,6 @@ def test_a_learner_without_tasks_takes_encoders_first(file, channel):
 
 
 def test_column_names_may_come_after_the_first_encoder(file):
-    pandas = pytest.importorskip("pandas")
     X, y = rows(0)
     frame = pandas.DataFrame(X, columns=list("abcd"))
     learner = forest().add_encoder(file).partial_fit(frame, y, task="a")

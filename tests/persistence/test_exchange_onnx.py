@@ -1,14 +1,12 @@
 """Network encoders in other programs: onnxruntime gives the same representation."""
 
 import numpy as np
+import onnxruntime as runtime
 import pytest
 from small import QUICK, forest, rows, taught
 
 from lifelong import Recipe, SillyNetwork, export_encoder, import_encoder
 from lifelong.exceptions import PersistenceError
-
-onnx = pytest.importorskip("onnx")
-runtime = pytest.importorskip("onnxruntime")
 
 TRAINED = Recipe(iterations=40, batch_size=16, lr=1e-2)
 AUGMENTED = Recipe(iterations=40, batch_size=16, lr=1e-2, augment=True)

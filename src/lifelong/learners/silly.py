@@ -1,11 +1,9 @@
 """SiLLy-X: Algorithms 1–4 of the paper, for any encoder and any channel."""
 
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable
 from copy import copy
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -15,25 +13,24 @@ from lifelong._parallel import parallel_map
 from lifelong._random import RandomState, generator
 from lifelong._validation import Rows, check_choice, check_count, check_share
 from lifelong.channels.base import Channel
-from lifelong.channels.leaf import LeafChannel
 from lifelong.encoders.base import Encoder, FittedEncoder, Mask, Representation
-from lifelong.exceptions import InputError, ParameterError, PersistenceError
-from lifelong.learners.base import Learner, Lesson
+from lifelong.exceptions import InputError, ParameterError
+from lifelong.learners.base import Lesson
 from lifelong.learners.budget import check_keep, least_useful
-from lifelong.learners.density import Density, Scaling
 from lifelong.learners.explain import Explanation, explain
-from lifelong.learners.growing import check_name, renamed, without
+from lifelong.learners.foreign import Foreign
+from lifelong.learners.located import Located
 from lifelong.learners.memory import StoredRows, keep
 from lifelong.learners.optional import taking_weights
-from lifelong.learners.task_inference import located, log_task_posteriors, novelty, viewed
+from lifelong.learners.parts import Parts
+from lifelong.learners.stored import Stored
 from lifelong.tasks.base import Task, TaskName
 
 if TYPE_CHECKING:
-    from lifelong.persistence.exchange import ImportedEncoder
-    from lifelong.persistence.store import OpenStore, Store
+    from lifelong.persistence.store import Store
 
 
-class Silly(Learner):
+class Silly(Stored, Foreign, Located, Parts):
     """Representation ensembling with parts of your choice.
 
     Parameters
@@ -69,13 +66,6 @@ class Silly(Learner):
 
     encoder: Encoder
     channel: str | Channel
-    store: "str | Path | Store | None"
-    encoders_: dict[TaskName, FittedEncoder]  # with a store, maps that load their values when asked
-    channels_: dict[TaskName, Channel]
-    memory_: dict[TaskName, StoredRows]
-    densities_: dict[TaskName, Density] = MappingProxyType({})  # type: ignore[assignment]  # saved without them
-    addresses_: dict[TaskName, TaskName] = MappingProxyType({})  # type: ignore[assignment]
-    scaling_: Scaling | None = None
 
     def __init__(
         self,
@@ -97,42 +87,6 @@ class Silly(Learner):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.store = store
-
-    if not TYPE_CHECKING:  # a type checker knows the attributes from above
-
-        def __getattr__(self, name: str) -> Any:
-            """What a stored learner has learnt is found in its store when it is first asked for."""
-            if name.endswith("_") and not name.startswith("__") and vars(self).get("store") is not None:
-                new = "_opened" not in vars(self) or name == "tasks_"
-                if new:
-                    self._open_store().refresh(self)
-                    if name in vars(self):
-                        return vars(self)[name]
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def _open_store(self) -> "OpenStore":
-        if "_opened" not in vars(self):
-            from lifelong import Store  # by its public name, when needed: persistence knows all learners
-
-            assert self.store is not None
-            store = self.store if isinstance(self.store, Store) else Store(self.store)
-            self._opened = store.open()
-        return self._opened
-
-    def _kept(self) -> AbstractContextManager[None]:
-        return nullcontext() if self.store is None else self._open_store().writing(self)
-
-    def predict_proba(
-        self, X: Any, task: TaskName | None = None, *, priors: Mapping[Any, float] | None = None
-    ) -> NDArray[np.float64]:
-        """Posteriors (n, K), columns in the order of :meth:`classes_of`; see :meth:`Learner.predict_proba`."""
-        while True:
-            try:
-                return super().predict_proba(X, task, priors=priors)
-            except PersistenceError:
-                # Another process has learnt more and removed what only the old state needed: go on from the new one.
-                if self.store is None or not self._open_store().refresh(self):
-                    raise
 
     def partial_fit_many(self, tasks: Iterable[Task]) -> Self:
         """Learn many new tasks: as if by :meth:`partial_fit` one by one, bit for bit, but encoders train in parallel.
@@ -161,50 +115,6 @@ class Silly(Learner):
         jobs = [(self._claim(lesson.task), lesson) for lesson in lessons]
         return parallel_map(train, jobs, n_jobs=self.n_jobs, prefer="processes")
 
-    def add_encoder(
-        self,
-        encoder: "str | Path | FittedEncoder | ImportedEncoder",
-        name: TaskName | None = None,
-        *,
-        max_bytes: int = 2**30,
-    ) -> Self:
-        """Take in an encoder that another learner has trained: every task with stored rows learns to use it.
-
-        It brings no rows and no task. It must read rows of the same shape, be of the same kind as this learner's own
-        and not be here yet; it counts towards the budget. A learner without tasks may take encoders first.
-
-        Parameters
-        ----------
-        encoder : path of a file by :func:`~lifelong.export_encoder`, or an encoder in memory
-        name : str or int, optional
-            What ``encoders_`` calls it: no name of a task. By default made from its checksum.
-        max_bytes : int
-            Larger files are refused unread.
-        """
-        from lifelong import import_encoder  # by its public name, when needed: persistence knows all learners
-
-        with self._all_or_nothing():
-            found = import_encoder(encoder, self, max_bytes=max_bytes)
-            if not hasattr(self, "tasks_"):
-                self._begin()
-                self.in_shape_, self.n_features_in_ = found.in_shape, found.in_shape[0]
-            if self.store is not None and not self.tasks_:
-                raise InputError("A learner with a store takes encoders once it has learnt a task: partial_fit first.")
-            if self._open_places() == 0 or (self.budget == len(self.encoders_) and not self.tasks_):
-                raise InputError(f"The budget of {self.budget} encoders is spent. Nothing was added.")
-            if name is None:
-                name = f"imported {found.checksum[:8] if found.checksum else type(found.encoder).__name__}"
-            self._spread(self._check_encoder_name(name), found.encoder)
-            if self._open_places() == 0:
-                self.memory_ = {}
-        return self
-
-    def _check_encoder_name(self, name: TaskName) -> TaskName:
-        taken = {*self.encoders_, *self.tasks_, *self.addresses_.values()}
-        if check_name(name) in taken:
-            raise InputError(f"There is a task or an encoder {name!r} already. Choose another name.")
-        return name
-
     def alone(self, task: TaskName) -> "Silly | None":
         """A copy that knows ``task`` alone, with the encoder it trained itself: encoders depend on no other task."""
         address = self._address(task)
@@ -219,41 +129,6 @@ class Silly(Learner):
         single.channels_ = {task: self.channels_[task].only([address])}
         single.densities_ = {task: self.densities_[task].only([address])} if task in self.densities_ else {}
         return single
-
-    def _address(self, task: TaskName) -> TaskName:
-        return self.addresses_.get(task, task)
-
-    def _claim(self, task: TaskName) -> TaskName:
-        """The address of a new task: its name, unless an encoder or a renamed task has that still."""
-        taken = {*self.encoders_, *self.addresses_.values(), *(set(self.tasks_) - set(self.addresses_))}
-        address, number = task, 1
-        while address in taken and self.addresses_.get(task) != address:
-            number += 1
-            address = f"{task} ({number})"
-        if address != task:
-            self.addresses_ = {**self.addresses_, task: address}
-        return address
-
-    def _forget_task(self, task: TaskName, *, encoder: bool) -> None:
-        address = self._address(task)
-        for state in ("channels_", "memory_", "densities_", "addresses_"):
-            setattr(self, state, without(getattr(self, state), task))
-        if encoder and address in self.encoders_:
-            self._let_go(address)
-
-    def _let_go(self, address: TaskName) -> None:
-        """Drop an encoder, and whatever tasks have learnt through it."""
-        self.encoders_ = without(self.encoders_, address)
-        left = list(self.encoders_)
-        self.channels_ = {name: channel.only(left) for name, channel in self.channels_.items()}
-        self.densities_ = {name: density.only(left) for name, density in self.densities_.items()}
-
-    def _rename_task(self, old: TaskName, new: TaskName) -> None:
-        for state in ("channels_", "memory_", "densities_"):
-            setattr(self, state, renamed(getattr(self, state), old, new))
-        self.addresses_ = {**without(self.addresses_, old), new: self._address(old)}
-        if self.addresses_[new] == new:  # the old name again
-            self.addresses_ = without(self.addresses_, new)
 
     def explain(self, task: TaskName | None = None, X: Any = None, y: Any = None, *, folds: int = 5) -> Explanation:
         """Which encoders help a task (or every task), and by how much.
@@ -344,19 +219,7 @@ class Silly(Learner):
         update = taking_weights(self.channels_[task].update, rows.weights)
         channel = update(name, encoder, Z, rows.y, in_bag=in_bag, rows=rows.rows, rng=rng, n_jobs=self.n_jobs)
         self.channels_ = self.channels_ | {task: channel}
-        if task in self.densities_ and not isinstance(channel, LeafChannel):  # which counts visits to leaves itself
-            seen = viewed(self.densities_[task], name, encoder, Z, rows, in_bag, self.seed_)
-            self.densities_ = self.densities_ | {task: seen}
-
-    def _locate(self, lesson: Lesson) -> None:
-        """Take note of where the task's rows lie, whatever encoders make of them."""
-        if lesson.task in self.tasks_ and lesson.task not in self.densities_:
-            return  # it was saved without: its first rows are gone
-        self.scaling_ = self.scaling_ or Scaling.of(lesson.X)
-        rows = self.scaling_.project(lesson.X, self.seed_)
-        n_classes = len(lesson.record.classes)
-        density = located(self.densities_.get(lesson.task), rows, lesson.y, n_classes, lesson.weights)
-        self.densities_ = self.densities_ | {lesson.task: density}
+        self._view(task, name, encoder, Z, rows, in_bag)
 
     def _remember(self, lesson: Lesson) -> None:
         """Keep rows for encoders to come; with the budget spent there are none to come, and all rows go."""
@@ -377,28 +240,6 @@ class Silly(Learner):
         encoders = self.encoders_  # asked one by one: together they may be larger than memory
         encoded = parallel_map(lambda name: encoders[name].encode(X), encoders, n_jobs=self.n_jobs, prefer="threads")
         return dict(zip(encoders, encoded, strict=True))
-
-    def _joint_posteriors(self, X: Rows) -> dict[TaskName, NDArray[np.float64]]:
-        if set(self.densities_) != set(self.tasks_):
-            self._known_task(None)  # raises: say which task
-        assert self.scaling_ is not None
-        channels, representations = self.channels_, self._represent(X)
-        counting = {task: (channels[task], self.densities_[task].leaves) for task in self.tasks_}
-        tables = {
-            task: own.tables if isinstance(own, LeafChannel) else other.tables
-            for task, (own, other) in counting.items()
-        }
-        densities = {task: self.densities_[task] for task in self.tasks_}
-        rows = self.scaling_.project(X, self.seed_)
-        weights = np.exp(log_task_posteriors(densities, tables, rows, representations, self.seed_))  # (n, T)
-        return {
-            task: weights[:, [t]] * channels[task].predict_proba(representations) for t, task in enumerate(self.tasks_)
-        }
-
-    def _novelty(self, X: Rows) -> NDArray[np.float64]:
-        if not self.densities_ or self.scaling_ is None:
-            return super()._novelty(X)
-        return novelty(self.densities_, self.scaling_.project(X, self.seed_))
 
     def sizes(self) -> dict[str, int]:
         """``parameters`` (a count), and bytes of ``encoders``, ``channels`` and stored ``rows``.

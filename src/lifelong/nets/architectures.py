@@ -50,7 +50,7 @@ def cnn(in_shape: tuple[int, ...], width: float = 1.0) -> nn.Sequential:
         convolution = nn.Conv2d(channels_in, channels, kernel_size=3, stride=stride, padding=1)
         layers += [convolution, nn.BatchNorm2d(channels), nn.ReLU()]
     network = nn.Sequential(*layers, nn.Flatten(), *_dense(sizes.flat, sizes.dense))
-    # CPU convolutions are about a tenth faster when the channels of a pixel lie side by side.
+    # CPU convolutions are faster when the channels of a pixel lie side by side.
     return network.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
 

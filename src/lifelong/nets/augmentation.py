@@ -45,7 +45,7 @@ def may_be_mirrored(X: torch.Tensor) -> bool:
     """Whether mirror images are as near to other rows as the rows themselves are. No labels are looked at.
 
     Photographs pass: a row is nearer than its mirror image about half of the time. Digits, letters, shoes and
-    spectrograms do not (62 % for house numbers, 80–99 % for the others). Two standard errors above a half are too much.
+    spectrograms do not. Two standard errors above a half are too much.
     """
     X = X[:: -(-len(X) // _COMPARED)]
     grey = X.mean(dim=1).flatten(1)
