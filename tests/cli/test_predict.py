@@ -222,7 +222,7 @@ def test_an_empty_file_gives_no_labels(model, tmp_path):
         assert (done.exit_code, done.stdout) == (0, "label\n")
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc, which Linux has")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 def test_memory_does_not_grow_with_the_file(model, tmp_path):
     line = ",".join(["0.123456", "-1.234567", "2.345678"]) + "\n"
     peaks = []
