@@ -36,7 +36,7 @@ def _audit(event: str, arguments: tuple) -> None:
     if event in CODE:
         _seen.append((event, str(arguments)[:200]))
     if event == "open" and isinstance(arguments[0], str | bytes | Path):
-        path = os.path.realpath(os.fsdecode(arguments[0]))  # noqa: PTH
+        path = os.path.realpath(os.fsdecode(arguments[0]))
         if not path.startswith((_watched[0], *_OURS)):
             _seen.append((event, path))
 
@@ -51,7 +51,7 @@ def nothing_else_touched(folder: Path):
     if not _installed:
         sys.addaudithook(_audit)
         _installed = True
-    _watched.append(os.path.realpath(folder))  # noqa: PTH
+    _watched.append(os.path.realpath(folder))
     _seen.clear()
     try:
         yield
