@@ -9,10 +9,12 @@ from lifelong._extras import require
 from lifelong.encoders.base import FittedEncoder
 from lifelong.encoders.forest import FittedForest
 from lifelong.learners.base import Learner
+from lifelong.persistence import pretrained
 from lifelong.persistence.directory import FileRef
 from lifelong.persistence.forests import MAX_TREES, ForestKind
 from lifelong.persistence.kinds import Arrays, Name, Several, Whole, expect, keys
 from lifelong.persistence.known import note, noted
+from lifelong.persistence.parameters import encoder_to_json
 from lifelong.persistence.states import Each, EncoderShape, Loading, Node, Saving, State, files_in
 from lifelong.persistence.text import Json, Unfit
 
@@ -26,14 +28,20 @@ def pack_encoder(encoder: FittedEncoder, in_shape: tuple[int, ...], arrays: Arra
     node: Json
     if type(encoder) is FittedForest:
         node = {"kind": "forest", "forest": ForestKind(math.prod(in_shape)).pack(encoder, arrays, "forest")}
+    elif _is_pretrained(encoder):
+        settings = encoder_to_json(getattr(encoder, "settings", None))
+        node = {"kind": "pretrained", "pretrained": pretrained.pack_fitted(encoder, settings, arrays, "layers")}
     else:
         node = {"kind": "network", "network": _networks(encoder).pack_network(encoder, arrays, "network")}
     return {**node, "in_shape": IN_SHAPE.pack(in_shape, arrays, "in_shape")}
 
 
-def unpack_encoder(structure: Json, arrays: Arrays, in_shape: tuple[int, ...], **given: Any) -> FittedEncoder:
-    """The encoder of a file, for rows of ``in_shape``."""
-    expect(isinstance(structure, dict) and structure.get("kind") in ("forest", "network"), "the encoder", "has no kind")
+def unpack_encoder(
+    structure: Json, arrays: Arrays, in_shape: tuple[int, ...], learner: Learner | None = None
+) -> FittedEncoder:
+    """The encoder of a file, for rows of ``in_shape``; the learner has what no file can hold."""
+    known = isinstance(structure, dict) and structure.get("kind") in ("forest", "network", "pretrained")
+    expect(known, "the encoder", "has no kind")
     kind: str = structure["kind"]
     keys(structure, {"kind", "in_shape", kind}, "the encoder")
     stored = IN_SHAPE.unpack(structure["in_shape"], arrays, "in_shape")
@@ -41,16 +49,28 @@ def unpack_encoder(structure: Json, arrays: Arrays, in_shape: tuple[int, ...], *
     if kind == "forest":
         return ForestKind(math.prod(in_shape)).unpack(structure["forest"], arrays, "forest")
     require("torch", extra="torch", for_what="A network encoder")
-    from lifelong.persistence import networks
+    trainer, device = getattr(learner, "encoder", None), "cpu" if learner is None else device_of(learner)
+    encoder: FittedEncoder
+    if kind == "pretrained":
+        settings = encoder_to_json(trainer)
+        encoder = pretrained.unpack_fitted(structure[kind], arrays, "layers", trainer, settings, device)
+    else:
+        from lifelong.persistence import networks
 
-    encoder: FittedEncoder = networks.unpack_network(structure["network"], arrays, "network", in_shape, **given)
+        network = None if learner is None else user_network(learner)
+        encoder = networks.unpack_network(structure[kind], arrays, kind, in_shape, network=network, device=device)
     return encoder
+
+
+def _is_pretrained(encoder: Any) -> bool:
+    return type(encoder).__name__ == "FittedPretrained"  # whose class needs torch
 
 
 def _networks(encoder: Any) -> Any:
     if type(encoder).__name__ != "FittedNetwork":
         raise Unfit(
-            f"an encoder of the class {type(encoder).__name__} is yours; only forests and networks can be saved"
+            f"an encoder of the class {type(encoder).__name__} is yours; only forests and networks, pretrained or not, "
+            "can be saved"
         )
     from lifelong.persistence import networks
 
@@ -61,6 +81,8 @@ def encoder_shape(encoder: FittedEncoder, in_shape: tuple[int, ...]) -> EncoderS
     """Columns of the representation, and leaves if it has any."""
     if isinstance(encoder, FittedForest):
         return EncoderShape(len(encoder.trees), encoder.n_leaves)
+    if _is_pretrained(encoder):
+        return EncoderShape(pretrained.n_columns(encoder), 0)
     columns: int = _networks(encoder).n_columns(encoder, in_shape)
     return EncoderShape(columns, 0)
 
@@ -81,10 +103,10 @@ class EncoderState:
 
     def load(self, node: Json, name: Name | None, loading: Loading) -> FittedEncoder:  # noqa: ARG002
         shape, ref = self.head(node)
-        in_shape, network = loading.learner.in_shape_, user_network(loading.learner)
+        in_shape = loading.learner.in_shape_
 
         def unpacked(structure: Json, arrays: Arrays) -> FittedEncoder:
-            encoder = unpack_encoder(structure, arrays, in_shape, network=network, device=device_of(loading.learner))
+            encoder = unpack_encoder(structure, arrays, in_shape, loading.learner)
             expect(encoder_shape(encoder, in_shape) == shape, "the encoder", "is not as the manifest says")
             return encoder
 

@@ -18,11 +18,9 @@ from lifelong.persistence.directory import Directory, FileRef, checksum
 from lifelong.persistence.encoders import (
     IN_SHAPE,
     MAX_ROW,
-    device_of,
     encoder_shape,
     pack_encoder,
     unpack_encoder,
-    user_network,
 )
 from lifelong.persistence.kinds import Arrays, Name, expect, keys
 from lifelong.persistence.known import note, noted
@@ -153,8 +151,7 @@ def _read(path: Path, learner: Silly | None, max_bytes: int) -> ImportedEncoder:
         if node.pop("sha256") != _seal(node, arrays):
             raise Unfit("its checksum is wrong, so it has been changed since it was exported")
         in_shape = _in_shape(node["encoder"])
-        network, device = (None, "cpu") if learner is None else (user_network(learner), device_of(learner))
-        encoder = unpack_encoder(node["encoder"], arrays, in_shape, network=network, device=device)
+        encoder = unpack_encoder(node["encoder"], arrays, in_shape, learner)
         arrays.nothing_left()
         if type(encoder).__name__ == "FittedNetwork":
             from lifelong.persistence.activations import check_activations

@@ -137,10 +137,10 @@ def versions() -> dict[str, str]:
     return found
 
 
-def empty_learner(node: dict[str, Json], network: Any = None) -> Learner:
+def empty_learner(node: dict[str, Json], network: Any = None, encoder: Any = None) -> Learner:
     """The learner with its parameters, tasks, seed and shape; what it has learnt is still missing."""
     made_by = learner_class(node["learner"])
-    learner = made_by(**parameters_from_json(node["parameters"], made_by, network))
+    learner = made_by(**parameters_from_json(node["parameters"], made_by, network, encoder))
     learner.seed_ = Whole(0, 2**128).unpack(node["seed"], Arrays(), "seed")
     learner.in_shape_ = IN_SHAPE.unpack(node["in_shape"], Arrays(), "in_shape")
     expect(int(np.prod(learner.in_shape_, dtype=object)) <= MAX_ROW, "in_shape", "is too large for one row")

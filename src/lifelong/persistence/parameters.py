@@ -25,6 +25,7 @@ from lifelong.persistence.kinds import (
     keys,
     maybe,
 )
+from lifelong.persistence.pretrained import MissingNetwork, PretrainedKind, brought
 from lifelong.persistence.text import Json, Unfit
 
 NOT_STORED = ("store",)  # where a learner lives is not part of it
@@ -73,12 +74,13 @@ class FunctionKind:
 class Tagged:
     """One of several kinds, told apart by a word."""
 
-    kinds: Mapping[str, Callable[[], Record]]
+    kinds: Mapping[str, Callable[[], Kind]]
 
     def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
         for word, kind in self.kinds.items():
             if type(value).__name__ == word:
-                return {"kind": word, **kind().pack(value, arrays, at)}
+                node: Any = kind().pack(value, arrays, at)
+                return {"kind": word, **node}
         raise Unfit(f"{at}={value!r} is yours, and only these can be saved: {', '.join(self.kinds)}")
 
     def unpack(self, node: Json, arrays: Arrays, at: str) -> Any:
@@ -124,6 +126,7 @@ ENCODER = Tagged(
     {
         "ForestEncoder": lambda: Record(ForestEncoder, {"n_trees": COUNT, **_FOREST_PARAMETERS}, may_lack=True),
         "NetworkEncoder": _network_encoder,
+        "PretrainedEncoder": lambda: PretrainedKind(RECIPE),
     }
 )
 
@@ -161,17 +164,31 @@ def parameters_to_json(learner: Learner) -> Json:
     return {name: PARAMETERS[name].pack(value, Arrays(), name) for name, value in given.items()}
 
 
-def parameters_from_json(node: Json, learner_class: type[Learner], network: Any = None) -> dict[str, Any]:
-    """Parameters for the constructor; one that the file lacks keeps its default. ``network`` fills in a function."""
+def parameters_from_json(
+    node: Json, learner_class: type[Learner], network: Any = None, pretrained: Any = None
+) -> dict[str, Any]:
+    """Parameters for the constructor; one that the file lacks keeps its default.
+
+    ``network`` fills in a function, and ``pretrained`` an encoder, that a file cannot hold.
+    """
     known = set(learner_class._get_param_names()) - set(NOT_STORED)
     keys(node, set(), "parameters", optional=known)
     given = {name: PARAMETERS[name].unpack(value, Arrays(), name) for name, value in node.items()}
     encoder: Any = given.get("encoder")
+    if isinstance(encoder, MissingNetwork):
+        given["encoder"] = brought(encoder, pretrained, encoder_to_json(pretrained))
     if isinstance(given.get("network"), Missing):
         given["network"] = _function(given["network"], network)
     if isinstance(getattr(encoder, "network", None), Missing):
         given["encoder"] = replace(encoder, network=_function(encoder.network, network))
     return given
+
+
+def encoder_to_json(encoder: Any) -> Json:
+    """What a file says of an encoder's settings; None if it is none of ours."""
+    if type(encoder).__name__ not in ENCODER.kinds:
+        return None
+    return ENCODER.pack(encoder, Arrays(), "encoder")
 
 
 def _function(missing: Missing, network: Any) -> Any:

@@ -56,7 +56,7 @@ def write(learner: Learner, directory: Directory) -> Manifest:
     return Manifest(node, text[-67:-3].decode())
 
 
-def load(directory: str | Path, *, network: Any = None, device: str | None = None) -> Learner:
+def load(directory: str | Path, *, network: Any = None, encoder: Any = None, device: str | None = None) -> Learner:
     """The learner that was saved to a directory: it predicts, and goes on learning, as if it had never been away.
 
     Every byte is checked. A directory that is damaged, or that somebody has made to do harm, gives a
@@ -68,6 +68,9 @@ def load(directory: str | Path, *, network: Any = None, device: str | None = Non
     directory : path
     network : function, optional
         For a learner whose ``network`` is a function: that function, which no file can hold.
+    encoder : PretrainedEncoder, optional
+        For a learner that stands on a pretrained network: that network, which the directory names but does not hold.
+        It must be the same, byte for byte; where its folder lies does not matter.
     device : str, optional
         Where networks shall be, if not where they were: ``"cpu"`` for a learner from a machine with a GPU.
     """
@@ -79,7 +82,7 @@ def load(directory: str | Path, *, network: Any = None, device: str | None = Non
         except Gone:
             raise PersistenceError(f"There is no saved learner in {place.path}: it has no {MANIFEST}.") from None
         try:
-            return _loaded(manifest, place, network, device)
+            return _loaded(manifest, place, device, network=network, encoder=encoder)
         except Gone as error:
             # A writer has replaced the manifest and removed what only the old one needed: read the new one.
             if manifest.checksum == before:
@@ -88,11 +91,11 @@ def load(directory: str | Path, *, network: Any = None, device: str | None = Non
     raise PersistenceError(f"{place.path} is being written to all the time. Try again later.")
 
 
-def _loaded(manifest: Manifest, place: Directory, network: Any, device: str | None) -> Learner:
+def _loaded(manifest: Manifest, place: Directory, device: str | None, **given: Any) -> Learner:
     with explained(f"{place.path / MANIFEST} is damaged"):
         node = manifest.node
         if device is not None and isinstance(node["parameters"], dict) and "device" in node["parameters"]:
             node = {**node, "parameters": {**node["parameters"], "device": device}}
-        learner = empty_learner(node, network)
+        learner = empty_learner(node, **given)
         fill(learner, manifest.node, Loading(learner, place))
     return learner

@@ -89,7 +89,7 @@ class OpenStore:
             return False
         with explained(f"{self.directory.path / MANIFEST} is damaged"):
             self._check_same(learner, manifest)
-            fresh = empty_learner(manifest.node, getattr(learner, "network", None))
+            fresh = empty_learner(manifest.node, getattr(learner, "network", None), getattr(learner, "encoder", None))
             nodes = state_nodes(manifest.node, fresh)
             state = {name: value for name, value in vars(fresh).items() if name.endswith("_")}
             state |= self._maps(fresh, nodes)

@@ -1,0 +1,103 @@
+"""Learners on a pretrained network: the file says which network it is, and ``load(..., encoder=)`` brings it.
+
+The weights of such a network are large, the same for everybody, and not ours to hand on. A file must not name a place
+to fetch them from either: reading a file opens nothing but the file.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from lifelong.exceptions import PersistenceError
+from lifelong.persistence.kinds import AnyOf, Arrays, Kind, Number, Several, Text, Whole, keys, maybe
+from lifelong.persistence.text import Json, Unfit
+
+_COUNT = Whole(1)
+_IDENTITY = Several(AnyOf((maybe(Text()), Whole(0))), least=1)
+_TUNE = AnyOf((Text(("none", "last-two")), Whole(2)))
+
+
+@dataclass(frozen=True)
+class MissingNetwork:
+    """In the place of a pretrained encoder, until ``load(..., encoder=)`` brings it."""
+
+    node: dict[str, Json]
+
+
+@dataclass(frozen=True)
+class PretrainedKind:
+    """A :class:`PretrainedEncoder` as what its representations depend on; not where it lies, nor where it caches."""
+
+    recipe: Kind
+
+    def _fields(self) -> dict[str, Kind]:
+        return {
+            "network": Text(),
+            "identity": _IDENTITY,
+            "tune": _TUNE,
+            "hidden": _COUNT,
+            "max_samples": Number(0, 1),
+            "recipe": self.recipe,
+        }
+
+    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
+        seen = {"network": value.backbone.name, "identity": value.backbone.identity}
+        seen |= {name: getattr(value, name) for name in ("tune", "hidden", "max_samples", "recipe")}
+        return {name: kind.pack(seen[name], arrays, f"{at}.{name}") for name, kind in self._fields().items()}
+
+    def unpack(self, node: Json, arrays: Arrays, at: str) -> MissingNetwork:
+        fields = self._fields()
+        keys(node, set(fields), at)
+        for name, kind in fields.items():
+            kind.unpack(node[name], arrays, f"{at}.{name}")
+        return MissingNetwork({"kind": "PretrainedEncoder", **node})
+
+
+def brought(missing: MissingNetwork, encoder: Any, packed: Json) -> Any:
+    """The user's encoder, if it is the one that the file means; ``packed`` is how it would be saved."""
+    name = missing.node["network"]
+    if encoder is None:
+        raise PersistenceError(
+            f"This learner stands on the pretrained network {name}, which no file of ours holds. Pass it again: "
+            "load(directory, encoder=PretrainedEncoder.from_pretrained(folder))."
+        )
+    other = _difference(missing.node, packed)
+    if other is not None:
+        what = "weights or preprocessing" if other == "identity" else other
+        raise PersistenceError(f"encoder= is not the {name} that this learner was saved with; see its {what}.")
+    return encoder
+
+
+def _difference(wanted: Json, found: Json) -> str | None:
+    """The first thing in which two encoders' settings differ; a folder may have been renamed."""
+    if not isinstance(wanted, dict) or not isinstance(found, dict):
+        return "class"
+    return next((key for key in {**wanted, **found} if key != "network" and wanted.get(key) != found.get(key)), None)
+
+
+def pack_fitted(value: Any, settings: Json, arrays: Arrays, at: str) -> Json:
+    """A task's trained layers, and the settings of the network under them."""
+    from lifelong.persistence.networks import pack_network
+
+    return {"settings": settings, "layers": None if value.layers is None else pack_network(value.layers, arrays, at)}
+
+
+def unpack_fitted(node: Json, arrays: Arrays, at: str, encoder: Any, settings: Json, device: str) -> Any:
+    """The encoder on top of the learner's own pretrained network, which ``settings`` describe."""
+    keys(node, {"settings", "layers"}, at)
+    if _difference(node["settings"], settings) is not None:
+        raise Unfit(f"{at} stands on another pretrained network, or on none that this learner has")
+    from lifelong.encoders.pretrained import FittedPretrained
+    from lifelong.persistence.networks import unpack_network
+
+    if node["layers"] is None:
+        return FittedPretrained(encoder, None)
+    n_features = encoder.backbone.n_features
+    return FittedPretrained(encoder, unpack_network(node["layers"], arrays, at, (n_features,), device=device))
+
+
+def n_columns(value: Any) -> int:
+    """Columns of the representation."""
+    from lifelong.persistence.networks import n_columns as n_columns_of
+
+    n_features: int = value.shared.n_features
+    return n_features if value.layers is None else n_columns_of(value.layers, (n_features,))
