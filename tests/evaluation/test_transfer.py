@@ -25,8 +25,8 @@ def test_transfer_is_forward_plus_backward_exactly(rows):
     measured = table(errors, [[d, e] for *_, d, e in rows])
     np.testing.assert_allclose(measured.transfer, measured.forward_transfer + measured.backward_transfer, atol=1e-12)
     assert measured.backward_transfer[-1] == 0
-    each = measured.veniat
-    np.testing.assert_allclose(each["transfer"], each["forward_transfer"] + each["backward_transfer"], atol=1e-12)
+    both = measured.veniat_forward_transfer + measured.veniat_backward_transfer
+    np.testing.assert_allclose(measured.veniat_transfer, both, atol=1e-12)
 
 
 def test_numbers_worked_out_by_hand():
@@ -38,7 +38,7 @@ def test_numbers_worked_out_by_hand():
     np.testing.assert_allclose(measured.accuracy, [0.9, 0.6])
     np.testing.assert_allclose(measured.single_accuracy, [0.8, 0.5])
     np.testing.assert_allclose(measured.reference_accuracy, [0.85, 0.6])
-    np.testing.assert_allclose(measured.veniat["transfer"], [0.1, 0.1])
+    np.testing.assert_allclose(measured.veniat_transfer, [0.1, 0.1])
 
 
 def test_errors_are_averaged_before_the_ratio_and_the_logarithm():

@@ -18,7 +18,7 @@ from lifelong.report.markdown import BEGIN, END, write_into
 from lifelong.report.matrices import matrix
 from lifelong.report.runs import read_run, side_by_side
 from lifelong.report.sections import section
-from lifelong.report.strip import strips
+from lifelong.report.strip import VENIAT, strips
 from lifelong.report.style import inline_svg
 from lifelong.report.sweeps import first_task, learner_curve, stages, sweep
 
@@ -59,13 +59,20 @@ def test_strips_put_the_most_accurate_first_and_say_who_wins():
     assert "silly-n 0.875" in panels["accuracy"].alt
 
 
+def test_veniats_strips_show_differences_of_errors():
+    panels = {panel.statistic: panel for panel in strips(measured(results()), tuple(VENIAT))}
+    assert list(panels) == list(VENIAT)
+    assert panels["veniat_transfer"].rows[0].values.tolist() == pytest.approx([0.3 - 0.125] * 2)
+    assert panels["veniat_backward_transfer"].title == "Later tasks help 1 of 2 learners; 1 forget"
+
+
 def test_a_sweep_has_a_point_per_stream():
     curves = sweep(results(), statistic="error", task="a", over="degrees")
     line = curves.lines[0]
     assert (line.x.tolist(), line.y.tolist()) == ([0, 45], pytest.approx([0.125, 0.225]))
     assert curves.title == "silly-n ends with the lowest error: 0.225"
     assert sweep(results(), statistic="error", task="nobody's", over="degrees") is None
-    assert sweep(results(), statistic="error", task="a", over="degrees", group="turned") is None  # one point: no curve
+    assert sweep(results(), statistic="error", task="a", over="degrees", groups=["turned"]) is None  # one point: no curve
 
 
 def test_stages_and_the_first_task_follow_the_stream():

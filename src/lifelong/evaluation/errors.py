@@ -80,15 +80,19 @@ class ErrorTable:
         return statistics.gain(self._mean("reference"), self._mean("final"))
 
     @property
-    def veniat(self) -> dict[str, Errors]:
-        """Veniat's transfer, forward and backward: differences of errors."""
-        single, arrival, final = (self._mean(kind) for kind in ("single", "at_arrival", "final"))
-        difference = statistics.veniat_transfer
-        return {
-            "transfer": difference(single, final),
-            "forward_transfer": difference(single, arrival),
-            "backward_transfer": difference(arrival, final),
-        }
+    def veniat_transfer(self) -> Errors:
+        """Veniat's transfer: e_single − e_final per task."""
+        return statistics.difference(self._mean("single"), self._mean("final"))
+
+    @property
+    def veniat_forward_transfer(self) -> Errors:
+        """Veniat's forward transfer: e_single − e_at_arrival per task."""
+        return statistics.difference(self._mean("single"), self._mean("at_arrival"))
+
+    @property
+    def veniat_backward_transfer(self) -> Errors:
+        """Veniat's backward transfer: e_at_arrival − e_final per task."""
+        return statistics.difference(self._mean("at_arrival"), self._mean("final"))
 
     @property
     def accuracy(self) -> Errors:

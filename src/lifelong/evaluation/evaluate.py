@@ -9,6 +9,7 @@ from sklearn.base import clone
 from lifelong._parallel import parallel_stream
 from lifelong._progress import progress
 from lifelong._validation import check_count
+from lifelong.engines import current
 from lifelong.evaluation.collect import table_from
 from lifelong.evaluation.errors import ErrorTable
 from lifelong.evaluation.measure import (
@@ -55,7 +56,7 @@ def evaluate(
     seed : int
         Repetition r uses ``seed + r``: two learners evaluated with the same seed meet the same rows.
     n_jobs : int, optional
-        Repetitions in so many processes.
+        Repetitions in so many processes; with :func:`lifelong.engine`, on a cluster.
     name : str, optional
         What to call the learner in the table; its class name if left out.
 
@@ -74,7 +75,9 @@ def evaluate(
     tasks = stream_of(seed).names
     seeds = range(seed, seed + repetitions)
     with progress(repetitions * len(tasks), title) as bar:
-        alone = n_jobs in (None, 1)  # then the bar can follow the tasks, otherwise whole repetitions
+        alone = (
+            n_jobs in (None, 1) and current() is None
+        )  # then the bar can follow the tasks, otherwise whole repetitions
         advance = bar.advance if alone else _nothing  # a bar cannot go to another process
 
         def repeat(seed: int) -> Repetition:

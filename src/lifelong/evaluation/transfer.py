@@ -42,9 +42,9 @@ def gain(reference: ArrayLike, final: ArrayLike) -> Errors:
     return _log_ratio(reference, final)
 
 
-def veniat_transfer(single: ArrayLike, final: ArrayLike) -> Errors:
-    """Veniat's transfer: the difference of errors, without the logarithm."""
-    return np.asarray(np.subtract(single, final), dtype=np.float64)
+def difference(before: ArrayLike, after: ArrayLike) -> Errors:
+    """Veniat's versions of the three transfers: the difference of errors, without the logarithm."""
+    return np.asarray(np.subtract(before, after), dtype=np.float64)
 
 
 def _log_ratio(before: ArrayLike, after: ArrayLike) -> Errors:

@@ -12,7 +12,7 @@ from lifelong.report.curves import Curves, draw_curves
 from lifelong.report.growth import Growth, growth_curves, growth_table
 from lifelong.report.headline import HeadlineRow, headline
 from lifelong.report.matrices import Matrix, draw_matrices, matrix
-from lifelong.report.strip import Tables, draw_strips, strips
+from lifelong.report.strip import STATISTICS, VENIAT, Tables, draw_strips, strips
 from lifelong.report.sweeps import first_task, learner_curve, stages, sweep
 
 
@@ -64,9 +64,10 @@ def section(results: Results) -> Section:
 def _pictures(figure: FigureSpec, results: Results, measured: Tables) -> Iterator[Picture]:
     if not measured:
         return
-    if figure.kind == "strip":
-        for panel in strips(measured):
-            yield Picture(f"strip-{panel.statistic}", panel.title, panel.alt, draw_strips([panel]))
+    if figure.kind in ("strip", "strip-veniat"):
+        for panel in strips(measured, tuple(STATISTICS if figure.kind == "strip" else VENIAT)):
+            name = f"strip-{panel.statistic}".replace("_", "-")
+            yield Picture(name, panel.title, panel.alt, draw_strips([panel]))
     elif figure.kind == "growth":
         yield from map(_drawn, growth_curves(results))
     elif figure.kind != "matrices":

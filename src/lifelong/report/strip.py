@@ -19,6 +19,13 @@ STATISTICS = {
     "forward_transfer": "forward transfer FT",
     "backward_transfer": "backward transfer BT",
 }
+VENIAT = {
+    "veniat_transfer": "transfer T (Veniat)",
+    "veniat_forward_transfer": "forward transfer FT (Veniat)",
+    "veniat_backward_transfer": "backward transfer BT (Veniat)",
+}
+"""The same without the logarithm: figure strip_overall."""
+_NAMES = STATISTICS | VENIAT
 Tables = Mapping[str, Sequence[ErrorTable]]  # learner → its tables, one per stream
 
 
@@ -72,23 +79,23 @@ def quartiles(tables: Sequence[ErrorTable], statistic: str) -> tuple[float, floa
 def _strip(statistic: str, rows: list[StripRow]) -> Strip:
     shown = [row for row in rows if not np.isnan(row.mean)]
     means = ", ".join(f"{row.label} {row.mean:.3f}" for row in shown)
-    alt = f"{STATISTICS[statistic]} of each learner, a dot per task. Means over tasks: {means}."
+    alt = f"{_NAMES[statistic]} of each learner, a dot per task. Means over tasks: {means}."
     return Strip(statistic, _finding(statistic, shown), alt, tuple(shown))
 
 
 def _finding(statistic: str, rows: list[StripRow]) -> str:
     if not rows:
-        return f"No {STATISTICS[statistic]} was measured"
+        return f"No {_NAMES[statistic]} was measured"
     best = max(rows, key=lambda row: row.mean)
     above, n = sum(row.mean > 5e-4 for row in rows), len(rows)
     if statistic == "accuracy":
         return f"{best.label} is most accurate: {best.mean:.3f}"
     if statistic == "gain":
         return f"{above} of {n} beat the plain single-task model" + (f", {best.label} most" if above else "")
-    if statistic == "backward_transfer":
+    if statistic.endswith("backward_transfer"):
         below = sum(row.mean < -5e-4 for row in rows)
         return f"Later tasks help {above} of {n} learners; {below} forget"
-    source = "Earlier tasks help" if statistic == "forward_transfer" else "Other tasks help"
+    source = "Earlier tasks help" if statistic.endswith("forward_transfer") else "Other tasks help"
     return f"{source} {above} of {n} learners" + (f", {best.label} most" if above else "")
 
 
@@ -115,4 +122,4 @@ def _draw(axis: Any, panel: Strip, title_width: int) -> None:
     axis.set_yticks(range(len(labels)), labels)
     axis.set_ylim(len(labels) - 0.4, -0.6)
     axis.xaxis.set_major_locator(MaxNLocator(nbins=5))
-    plain(axis, title=panel.title, xlabel=STATISTICS[panel.statistic], title_width=title_width)
+    plain(axis, title=panel.title, xlabel=_NAMES[panel.statistic], title_width=title_width)

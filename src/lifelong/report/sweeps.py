@@ -1,11 +1,12 @@
 """Curves from error tables: over streams (angles, rows), over learners (budgets, shares, trees), over stages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from lifelong.evaluation.errors import ErrorTable
 from lifelong.evaluation.transfer import backward_transfer, half_a_mistake
+from lifelong.experiments.spec import HEADLINE
 from lifelong.experiments.tables import Results
 from lifelong.report.curves import Curves, Line, Values, describe
 from lifelong.tasks.base import TaskName
@@ -24,7 +25,7 @@ ALL_TASKS = "all tasks"
 
 
 def sweep(
-    results: Results, *, statistic: str, task: TaskName, over: str, min_tasks: int = 1, group: str | None = None
+    results: Results, *, statistic: str, task: TaskName, over: str, min_tasks: int = 1, groups: Sequence[str] = ()
 ) -> Curves | None:
     """A statistic against where each stream is on its axis.
 
@@ -32,10 +33,10 @@ def sweep(
     ----------
     task : str or int
         A task's name or its position; ``"all tasks"`` is the mean.
-    group : str, optional
-        Only the streams of that group; else all that have a place on an axis.
+    groups : list of str
+        Only the streams of those groups; all that have a place on an axis if there are none.
     """
-    points = [part for part in results.spec.parts if part.at is not None and group in (None, part.group)]
+    points = [part for part in results.spec.parts if part.at is not None and (not groups or part.group in groups)]
     lines = []
     for label in (learner.label for learner in results.spec.learners):
         found = {part.at or 0.0: results.tables.get((part.name, label)) for part in points}
@@ -47,7 +48,8 @@ def sweep(
     if not lines:
         return None
     what = f"{HEADINGS[statistic]} on {'the first task' if task == 0 else task}"
-    name = "-".join(["sweep", statistic, str(task), group or ""]).replace(" ", "-").rstrip("-")
+    which = [group for group in groups if group != HEADLINE]
+    name = "-".join(["sweep", statistic, str(task), *which]).replace(" ", "-").replace("_", "-")
     finding, alt = _sweep_finding(lines, statistic), describe(lines, what, over)
     return Curves(name, finding, alt, over, what, tuple(lines), zero=statistic != "error")
 

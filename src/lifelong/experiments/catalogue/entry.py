@@ -20,6 +20,7 @@ EVERYONE = ("silly-n", "silly-f", *REFERENCES, *CONTROLS)
 _WITHOUT_NETWORK = ("silly-f", "rf", "randumb", "nearest-mean", "chance")
 
 STRIP, STAGES, MATRICES = FigureSpec("strip"), FigureSpec("stages"), FigureSpec("matrices")
+STRIP_VENIAT = FigureSpec("strip-veniat")  # transfers as differences of errors
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from lifelong.experiments.catalogue.entry import CONTROLS, MATRICES, STRIP, Experiment, version
 from lifelong.experiments.catalogue.settings import SIMULATION, TINY
+from lifelong.experiments.catalogue.xor_xnor import SIZES, errors_of, rows_arrive
 from lifelong.experiments.spec import FigureSpec, Part
 
 _LEARNERS = ("silly-n", "silly-f", *CONTROLS)
@@ -11,10 +12,10 @@ def _part(group: str, at: float, options: dict[str, object]) -> Part:
     return Part(f"{group} {at:g}", "xor", {"second": "r-xor", **options}, group, at, without=CONTROLS)
 
 
-def _parts(n: int, angles: tuple[int, ...], sizes: tuple[int, ...], few: int, fixed: int, n_test: int) -> list[Part]:
+def _sweeps(angles: tuple[int, ...], sizes: tuple[int, ...], few: int, fixed: int, n_test: int) -> list[Part]:
     turned = [_part("angle", a, {"n": few, "angle": a, "n_test": n_test}) for a in angles]
     sized = [_part("source rows", k, {"n": fixed, "n_second": k, "angle": 25, "n_test": n_test}) for k in sizes]
-    return [Part("XOR → R-XOR", "xor", {"n": n, "second": "r-xor", "n_test": n_test}), *turned, *sized]
+    return [*turned, *sized]
 
 
 _BT = {"statistic": "backward_transfer", "task": "xor"}
@@ -24,16 +25,22 @@ EXPERIMENT = Experiment(
     of_paper="figure xor-xnor, C",
     question="What does a task that can only confuse do to an earlier one?",
     full=version(
-        _parts(750, tuple(range(0, 91, 10)), (50, 100, 200, 350, 500, 750, 1000), 100, 500, 1000),
+        [*rows_arrive("r-xor", 750, SIZES, 1000), *_sweeps(tuple(range(0, 91, 10)), (*SIZES, 1000), 100, 500, 1000)],
         _LEARNERS,
         100,
         SIMULATION,
     ),
-    smoke=version(_parts(40, (0, 45), (20, 60), 30, 40, 60), ("silly-n", "silly-f"), 1, TINY),
+    smoke=version(
+        [*rows_arrive("r-xor", 40, (20, 40), 60), *_sweeps((0, 45), (20, 60), 30, 40, 60)],
+        ("silly-n", "silly-f"),
+        1,
+        TINY,
+    ),
     figures=(
         STRIP,
-        FigureSpec("sweep", {**_BT, "group": "angle", "over": "degrees by which the second XOR is turned"}),
-        FigureSpec("sweep", {**_BT, "group": "source rows", "over": "rows of the second task, turned by 25°"}),
+        *errors_of("xor", "r-xor", over="rows seen: first XOR, then R-XOR"),
+        FigureSpec("sweep", {**_BT, "groups": ["angle"], "over": "degrees by which the second XOR is turned"}),
+        FigureSpec("sweep", {**_BT, "groups": ["source rows"], "over": "rows of the second task, turned by 25°"}),
         MATRICES,
     ),
 )
