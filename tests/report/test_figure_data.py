@@ -72,7 +72,9 @@ def test_a_sweep_has_a_point_per_stream():
     assert (line.x.tolist(), line.y.tolist()) == ([0, 45], pytest.approx([0.125, 0.225]))
     assert curves.title == "silly-n ends with the lowest error: 0.225"
     assert sweep(results(), statistic="error", task="nobody's", over="degrees") is None
-    assert sweep(results(), statistic="error", task="a", over="degrees", groups=["turned"]) is None  # one point: no curve
+    assert (
+        sweep(results(), statistic="error", task="a", over="degrees", groups=["turned"]) is None
+    )  # one point: no curve
 
 
 def test_stages_and_the_first_task_follow_the_stream():
