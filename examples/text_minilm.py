@@ -14,6 +14,7 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,7 @@ def main() -> None:
     parser.add_argument("--model", default="all-minilm-l6-v2", help="a name below LIFELONG_MODELS, or an installed one")
     parser.add_argument("--most", type=int, default=40, help="sentences per class; half of them are for testing")
     parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--picture", type=Path, help="draw it, as .svg and .png")
     options = parser.parse_args()
 
     frozen = PretrainedEncoder.from_pretrained(find_model("tiny-bert" if options.smoke else options.model))
@@ -81,9 +83,16 @@ def main() -> None:
         tests[library] = (X[test], [y[at] for at in test], len(train), hits)
 
     print(f"{'task':8} {'classes':>7} {'rows':>5} {'bag of words':>13} {'frozen':>8} {'last two layers':>16}")
+    scores = {"bag of words": [], **{way: [] for way in learners}}
     for library, (X_test, y_test, n, hits) in tests.items():
         frozen_score, tuned_score = (learner.score(X_test, y_test, task=library) for learner in learners.values())
         print(f"{library:8} {len(set(y_test)):7} {n:5} {hits:13.2f} {frozen_score:8.2f} {tuned_score:16.2f}")
+        for dots, score in zip(scores.values(), (hits, frozen_score, tuned_score), strict=True):
+            dots.append(score)
+    if options.picture:
+        from pictures import dumbbells
+
+        dumbbells(options.picture, scores, list(tests), "Which part of a library does this sentence describe?")
 
 
 if __name__ == "__main__":

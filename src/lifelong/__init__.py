@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lifelong.encoders import ForestEncoder as ForestEncoder
     from lifelong.encoders.network import NetworkEncoder as NetworkEncoder
     from lifelong.encoders.pretrained import PretrainedEncoder as PretrainedEncoder
+    from lifelong.engines import engine as engine
     from lifelong.evaluation import ErrorTable as ErrorTable
     from lifelong.evaluation import evaluate as evaluate
     from lifelong.exceptions import LifelongError as LifelongError
@@ -40,6 +41,7 @@ _HOMES = {
     "lifelong.encoders": ["Encoder", "ForestEncoder"],
     "lifelong.encoders.network": ["NetworkEncoder"],
     "lifelong.encoders.pretrained": ["PretrainedEncoder"],
+    "lifelong.engines": ["engine"],
     "lifelong.evaluation": ["ErrorTable", "evaluate"],
     "lifelong.exceptions": ["LifelongError"],
     "lifelong.learners": ["Learner", "Silly", "SillyForest", "SillyNetwork"],

@@ -19,27 +19,32 @@ def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = 
     """``X`` as contiguous float32 rows, flat or images; numpy, pandas, polars, torch and lists are welcome."""
     if issparse(X):
         raise InputTypeError(
-            "X is a sparse matrix, which no encoder here can read. Sparse input is not supported: pass X.toarray()."
+            "X is a sparse matrix, which no encoder here can read. Sparse input is not supported: pass X.toarray().",
+            see="my-data",
         )
     if hasattr(X, "detach"):  # a torch tensor, perhaps on another device or with gradients
         X = X.detach().cpu().numpy()
     if _holds_text(X):
-        raise InputError("X holds text. Turn it into numbers first, for example with sklearn's OrdinalEncoder.")
+        raise InputError(
+            "X holds text. Turn it into numbers first, for example with sklearn's OrdinalEncoder.", see="my-data"
+        )
     try:
         with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite and is refused as such
             rows: Rows = check_array(X, dtype=np.float32, order="C", allow_nd=True, estimator=owner, input_name="X")
     except TypeError as error:
         raise InputTypeError(str(error)) from None
     except ValueError as error:
-        raise InputError(str(error)) from None
+        raise InputError(str(error), see="my-data") from None
     if rows.ndim == 3:
-        raise InputError(f"Images must be (n, channels, height, width); X has shape {rows.shape}. Try X[:, None].")
+        raise InputError(
+            f"Images must be (n, channels, height, width); X has shape {rows.shape}. Try X[:, None].", see="my-data"
+        )
     if 0 in rows.shape:
         raise InputError(
             f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required by {owner}."
         )
     if in_shape is not None and rows.shape[1:] != in_shape:
-        raise InputError(_shape_message(rows.shape[1:], in_shape, owner))
+        raise InputError(_shape_message(rows.shape[1:], in_shape, owner), see="my-data")
     return rows
 
 
@@ -72,7 +77,8 @@ def check_labels(y: Any, *, n_rows: int | None = None) -> Labels:
     if labels.dtype.kind == "c" or (labels.dtype.kind == "f" and (labels != np.floor(labels)).any()):
         raise InputError(
             "Unknown label type: y holds fractions (continuous), which look like a regression target. "
-            "If they are names of classes, pass them as text."
+            "If they are names of classes, pass them as text.",
+            see="my-data",
         )
     return labels
 

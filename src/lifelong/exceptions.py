@@ -11,9 +11,11 @@
     ├── UnknownTaskError      (LookupError)     a task nobody has taught the learner
     ├── NotLearntError        (NotFittedError)  asked before any task was learnt
     ├── UnsupportedError      (NotImplementedError)  something that this learner or channel cannot do
+    ├── EngineError           (RuntimeError)    a cluster that cannot be reached, differs from this machine, or was lost
     └── MissingExtraError     (ImportError)     an optional dependency is not installed
 
-A message says what was wrong, what exists, and what to do.
+A message says what was wrong, what exists, and what to do; the errors that a new user meets also name the page that
+helps: ``InputError("…", see="my-data")`` ends in "See docs/my-data.md."
 """
 
 from sklearn.exceptions import NotFittedError
@@ -21,6 +23,9 @@ from sklearn.exceptions import NotFittedError
 
 class LifelongError(Exception):
     """Base of all errors of this library: catch this one to catch them all."""
+
+    def __init__(self, message: str = "", *, see: str | None = None) -> None:
+        super().__init__(message if see is None else f"{message.rstrip()} See docs/{see}.md.")
 
 
 class InputError(LifelongError, ValueError):
@@ -53,6 +58,10 @@ class NotLearntError(LifelongError, NotFittedError):
 
 class UnsupportedError(LifelongError, NotImplementedError):
     """Something that this kind of learner, encoder or channel cannot do; the message says which ones can."""
+
+
+class EngineError(LifelongError, RuntimeError):
+    """A cluster that cannot be reached, has other versions than this machine, or was lost."""
 
 
 class MissingExtraError(LifelongError, ImportError):

@@ -48,8 +48,8 @@ def test_a_run_leaves_spec_rows_and_summary_and_says_what_comes_next(whole):
 
 def test_progress_is_plain_lines_where_there_is_no_terminal(tmp_path):
     done = invoke(*FAST, "--out", tmp_path)
-    assert "xor-rxor (smoke): 1 learner × 5 streams × 1 repetition, 45 rows" in done.output
-    assert "45/45 rows · " in done.stderr
+    assert "xor-rxor (smoke): 1 learner × 8 streams × 1 repetition, 62 rows" in done.output
+    assert "62/62 rows · " in done.stderr
     assert "\x1b" not in done.stderr
 
 

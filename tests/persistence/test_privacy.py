@@ -2,6 +2,7 @@
 
 import gc
 import pickle
+import weakref
 from copy import copy
 from types import FunctionType, ModuleType
 
@@ -153,3 +154,13 @@ def test_a_floor_counts_rows_whatever_they_weigh():
     learner = SillyForest(2, channel=LeafChannel(min_rows=61), random_state=0)
     learner.partial_fit(X, y, task="a", sample_weight=np.full(60, 100.0))
     assert not any(table.any() for table in learner.channels_["a"].tables.values())
+
+
+def test_rows_of_a_forgotten_task_leave_the_cache_of_a_store(tmp_path):
+    learner = taught(forest(store=tmp_path))
+    task = next(iter(learner.tasks_))
+    rows = weakref.ref(learner.memory_[task].X)
+    assert rows() is not None
+    learner.forget(task)
+    gc.collect()
+    assert rows() is None

@@ -70,9 +70,10 @@ class LeafChannel:
     def predict_proba(self, representations: Mapping[TaskName, Leaves]) -> Posteriors:
         """Average the posteriors of the leaves that a row falls into, over trees and forests."""
         votes = np.zeros((n_rows_of(representations), len(self.class_counts)))
-        for name, Z in representations.items():
-            if name in self.tables:
-                votes += leaf_votes(Z, self.tables[name])
+        known = {name: Z for name, Z in representations.items() if name in self.tables}
+        room = np.empty((max((len(self.tables[name]) for name in known), default=0), len(self.class_counts)))
+        for name, Z in known.items():
+            votes += leaf_votes(Z, self.tables[name], room)
         return average(votes, self.class_counts)
 
     @property
@@ -96,13 +97,21 @@ def smallest(counts: NDArray[Any]) -> Counts:
     return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
-def leaf_votes(Z: Leaves, table: Counts) -> NDArray[np.float64]:
-    """Sum over trees of the posteriors in each row's leaves; an empty leaf adds nothing, nor does an entry of -1."""
-    per_leaf = table.sum(axis=1, keepdims=True, dtype=np.float64)
-    posteriors = table / np.where(per_leaf > 0, per_leaf, 1)  # (leaves, K)
-    n = len(Z)
+def leaf_votes(Z: Leaves, table: Counts, room: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Sum over trees of the posteriors in each row's leaves; an empty leaf adds nothing, nor does an entry of -1.
+
+    ``room`` (leaves or more, K) is written over: fresh memory for every forest would take longer than the sums.
+    """
+    leaves, ends = Z.ravel(), np.arange(len(Z) + 1) * Z.shape[1]
+    if Z.min(initial=0) < 0:
+        asked = Z >= 0
+        leaves, ends = Z[asked], np.concatenate([[0], np.cumsum(asked.sum(axis=1))])
+    if len(leaves) < len(table):  # few rows: their leaves will do
+        table, leaves = table[leaves], np.arange(len(leaves), dtype=np.int32)
+    posteriors = np.empty(table.shape) if room is None else room[: len(table)]  # (leaves, K)
+    posteriors[:] = table
+    per_leaf = np.einsum("lk->l", posteriors)
+    posteriors /= np.where(per_leaf > 0, per_leaf, 1)[:, None]
     # Row i of this matrix marks the leaves of row i: the product sums their posteriors without an (n, B, K) array.
-    asked = Z >= 0
-    ends = np.concatenate([[0], np.cumsum(asked.sum(axis=1))])
-    membership = csr_array((np.ones(ends[-1]), Z[asked], ends), shape=(n, len(table)))
+    membership = csr_array((np.ones(len(leaves)), leaves, ends), shape=(len(Z), len(table)))
     return np.asarray(membership @ posteriors)

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from lifelong._validation import check_choice
 from lifelong.cli.display import watched
+from lifelong.engines import check_engine
+from lifelong.engines import engine as use_engine
 from lifelong.experiments.rows import Row
 from lifelong.experiments.session import Session, prepare
 from lifelong.experiments.tables import results_of
@@ -22,6 +23,8 @@ Examples:
   lifelong run cifar-10x10 --learners silly-n,silly-f,lwf --out runs/cifar --n-jobs 2
 
   lifelong run food1k-50x20 --smoke
+
+  lifelong run cifar-10x10 --engine ray --engine-address 10.0.0.1:6379
 
 Rows are stored as they are measured. Stop a run whenever you like (Ctrl-C, power cut): the same command goes on. More
 learners or repetitions may be asked for later, in the same directory. Exit codes: 0 all measured, 1 an error, 3 some
@@ -46,19 +49,24 @@ def run(
     out: Annotated[Path | None, typer.Option(help="Run directory. Default: runs/EXPERIMENT.")] = None,
     data_dir: Annotated[Path | None, typer.Option(help="Raw files. Default: $LIFELONG_DATA, else the cache.")] = None,
     n_jobs: Annotated[int, typer.Option(help="Processes, one thread each.", min=1)] = 1,
-    engine: Annotated[str, typer.Option(help="Where processes run: local.")] = "local",
+    engine: Annotated[str, typer.Option(help="Where work runs: local, ray or dask.")] = "local",
+    engine_address: Annotated[
+        str | None, typer.Option(help="host:port of a Ray head or Dask scheduler. Default: a cluster of --n-jobs here.")
+    ] = None,
 ) -> None:
     """Measure an experiment of the paper; go on where an earlier start stopped."""
     from lifelong.experiments.catalogue import experiment as find
 
-    check_choice(engine, "engine", ["local"])
+    check_engine(engine, engine_address)
     labels = [label.strip() for label in learners.split(",") if label.strip()]
     spec = find(experiment).spec(smoke=smoke, learners=labels, repetitions=repetitions, seed=seed)
     folder = out or Path("runs") / (f"{experiment}-smoke" if smoke else experiment)
     session = prepare(spec, folder, data_dir)
     console = Console(soft_wrap=True, highlight=False)
     _announce(console, session)
-    _measure(console, session, n_jobs)
+    started_here = engine != "local" and engine_address is None
+    with use_engine(engine, engine_address, n_workers=n_jobs if started_here else None):
+        _measure(console, session, n_jobs)
     _conclude(console, session)
 
 

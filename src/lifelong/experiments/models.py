@@ -41,7 +41,8 @@ def find_model(name: str) -> Path:
     if found is None:
         raise DatasetError(
             f"The model {name} is not in {' or '.join(map(str, places))}. Set LIFELONG_MODELS to the folder that has "
-            f"it, or get it: {_HOW.get(name, 'hf download')}"
+            f"it, or get it ({_HOW.get(name, 'hf download')}).",
+            see="pretrained",
         )
     return found
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sklearn.base import clone
 
+from lifelong.engines import current
 from lifelong.evaluation.measure import Measurement, Training, error_on, measurements, plain_measurements
 from lifelong.evaluation.unaware import unaware_error
 from lifelong.experiments.parameters import build_learner
@@ -31,11 +32,16 @@ Event = Working | Row
 
 
 def run_cells(cells: Iterable[Cell], spec_hash: str, data_dir: Path | None, n_jobs: int = 1) -> Iterator[Event]:
-    """Measure what is missing in the cells, in this process or in ``n_jobs`` others.
+    """Measure what is missing in the cells: in this process, in ``n_jobs`` others, or on a cluster.
 
     A learner that fails fails its own rows: the reason is in a row with status ``failed``, and the run goes on.
     """
-    cells = list(cells)
+    cells, engine = list(cells), current()
+    if engine is not None:
+        from lifelong.experiments.cluster import on_engine
+
+        yield from on_engine(engine, cells, spec_hash, data_dir)
+        return
     if n_jobs == 1:
         for cell in cells:
             yield from measure(cell, spec_hash, data_dir)

@@ -275,7 +275,9 @@ class Learner(UnknownTask, Growing, ClassifierMixin, BaseEstimator, ABC):
         if weights is None or (weights == 1).all():
             return rows, labels, None
         if not self._takes_weights:
-            raise UnsupportedError(f"{type(self).__name__} takes no sample_weight. SillyForest and SillyNetwork do.")
+            raise UnsupportedError(
+                f"{type(self).__name__} takes no sample_weight. SillyForest and SillyNetwork do.", see="growing-tasks"
+            )
         there = weights > 0
         return rows[there], labels[there], weights[there]
 
@@ -295,7 +297,7 @@ class Learner(UnknownTask, Growing, ClassifierMixin, BaseEstimator, ABC):
             validate_data(self, X, reset=first or not getattr(self, "tasks_", {}), skip_check_array=True)
         except ValueError as error:
             if "feature names" in str(error):
-                raise InputError(str(error)) from None
+                raise InputError(str(error), see="my-data") from None
         rows = check_rows(X, in_shape=None if first else self.in_shape_, owner=owner)
         if first:
             self.in_shape_ = rows.shape[1:]
@@ -307,16 +309,20 @@ class Learner(UnknownTask, Growing, ClassifierMixin, BaseEstimator, ABC):
         if not known:
             raise NotLearntError(
                 f"This {type(self).__name__} has not learnt any task yet. "
-                "Call partial_fit(X, y, task=...) or fit(X, y) first."
+                "Call partial_fit(X, y, task=...) or fit(X, y) first.",
+                see="quickstart",
             )
         names = ", ".join(map(repr, known))
         if task is None:
             if len(known) > 1:
-                raise UnknownTaskError(f"Several tasks are known: {names}. Say which one: task={next(iter(known))!r}.")
+                raise UnknownTaskError(
+                    f"Several tasks are known: {names}. Say which one: task={next(iter(known))!r}.", see="unknown-task"
+                )
             return next(iter(known))
         if task not in known:
             raise UnknownTaskError(
-                f"Unknown task {task!r}. Known tasks: {names}. Call partial_fit(X, y, task={task!r}) first."
+                f"Unknown task {task!r}. Known tasks: {names}. Call partial_fit(X, y, task={task!r}) first.",
+                see="quickstart",
             )
         return task
 

@@ -24,5 +24,6 @@ def check_keep(keep: str, channel: Any) -> None:
     if keep == "useful" and not hasattr(type(channel), "readout"):
         raise ParameterError(
             f"keep='useful' asks each channel how much every encoder says, and {type(channel).__name__} cannot tell. "
-            "Use channel='ridge'."
+            "Use channel='ridge'.",
+            see="channels",
         )

@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csc_array
 
 from lifelong._random import generator
 from lifelong._validation import Codes, Rows
@@ -73,8 +74,8 @@ class Gaussians:
         """From rows z (n, d)."""
         w = np.ones(len(y)) if weights is None else weights
         counts = np.bincount(y, w, minlength=n_classes).astype(np.float64)
-        sums = np.zeros((n_classes, z.shape[1]))
-        np.add.at(sums, y, w[:, None] * z)
+        members = csc_array((w, y, np.arange(len(y) + 1)), shape=(n_classes, len(y)))
+        sums = np.asarray(members @ z)  # row by row, as np.add.at would, and many times faster
         means = sums / np.where(counts > 0, counts, 1)[:, None]
         inside = (z - means[y]) * np.sqrt(w)[:, None]
         return cls(counts, means.astype(np.float32), (inside.T @ inside).astype(np.float32))

@@ -149,7 +149,8 @@ def _stored(learner: "Silly", task: TaskName, folds: int) -> Iterator[Judgement]
     if stored is None or (own in learner.encoders_ and stored.in_bag is None):
         raise InputError(
             f"There are no stored rows of task {task!r} to judge by. "
-            f"Give rows that it has not learnt from: explain({task!r}, X, y)."
+            f"Give rows that it has not learnt from: explain({task!r}, X, y).",
+            see="growing-tasks",
         )
     in_bag = stored.in_bag if own in learner.encoders_ else None
     shown = learner._represent(stored.X)

@@ -57,7 +57,7 @@ class Foreign(Parts):
             if self.store is not None and not self.tasks_:
                 raise InputError("A learner with a store takes encoders once it has learnt a task: partial_fit first.")
             if self._open_places() == 0 or (self.budget == len(self.encoders_) and not self.tasks_):
-                raise InputError(f"The budget of {self.budget} encoders is spent. Nothing was added.")
+                raise InputError(f"The budget of {self.budget} encoders is spent. Nothing was added.", see="exchange")
             if name is None:
                 name = f"imported {found.checksum[:8] if found.checksum else type(found.encoder).__name__}"
             self._spread(self._check_encoder_name(name), found.encoder)

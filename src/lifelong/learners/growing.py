@@ -55,7 +55,8 @@ class Growing:
     def _forget_task(self, task: TaskName, *, encoder: bool) -> None:  # noqa: ARG002
         raise UnsupportedError(
             f"{type(self).__name__} cannot forget task {task!r}: what it learnt from that task is mixed with what it "
-            "learnt from others. SillyForest, SillyNetwork and rf can."
+            "learnt from others. SillyForest, SillyNetwork and rf can.",
+            see="growing-tasks",
         )
 
     def _rename_task(self, old: TaskName, new: TaskName) -> None:

@@ -1,36 +1,34 @@
 """SiLLy-X: Algorithms 1–4 of the paper, for any encoder and any channel."""
 
-from collections.abc import Iterable
 from copy import copy
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._parallel import parallel_map
-from lifelong._random import RandomState, generator
+from lifelong._random import RandomState
 from lifelong._validation import Rows, check_choice, check_count, check_share
 from lifelong.channels.base import Channel
+from lifelong.channels.leaf import LeafChannel
 from lifelong.encoders.base import Encoder, FittedEncoder, Mask, Representation
 from lifelong.exceptions import InputError, ParameterError
 from lifelong.learners.base import Lesson
 from lifelong.learners.budget import check_keep, least_useful
 from lifelong.learners.explain import Explanation, explain
 from lifelong.learners.foreign import Foreign
-from lifelong.learners.located import Located
+from lifelong.learners.many import Many, train_encoder
 from lifelong.learners.memory import StoredRows, keep
 from lifelong.learners.optional import taking_weights
-from lifelong.learners.parts import Parts
 from lifelong.learners.stored import Stored
-from lifelong.tasks.base import Task, TaskName
+from lifelong.tasks.base import TaskName
 
 if TYPE_CHECKING:
     from lifelong.persistence.store import Store
 
 
-class Silly(Stored, Foreign, Located, Parts):
+class Silly(Stored, Foreign, Many):
     """Representation ensembling with parts of your choice.
 
     Parameters
@@ -88,33 +86,6 @@ class Silly(Stored, Foreign, Located, Parts):
         self.random_state = random_state
         self.store = store
 
-    def partial_fit_many(self, tasks: Iterable[Task]) -> Self:
-        """Learn many new tasks: as if by :meth:`partial_fit` one by one, bit for bit, but encoders train in parallel.
-
-        With ``n_jobs`` processes, one encoder each. All tasks are learnt, or none.
-        """
-        with self._all_or_nothing():
-            lessons = [self._prepare(task.X_train, task.y_train, task.name) for task in tasks]
-            names = [lesson.task for lesson in lessons]
-            known = [name for position, name in enumerate(names) if name in self.tasks_ or name in names[:position]]
-            if known:
-                raise InputError(f"Task {known[0]!r} is not new or comes twice. Add rows to it with partial_fit.")
-            if not lessons:
-                return self
-            trained = self._train_encoders(lessons[: self._open_places()])
-            for position, lesson in enumerate(lessons):
-                if position < len(trained):
-                    self._learn_with(lesson, *trained[position])
-                else:
-                    self._learn(lesson)
-                self._record(lesson)
-        return self
-
-    def _train_encoders(self, lessons: list[Lesson]) -> list[tuple[FittedEncoder, Mask]]:
-        train = partial(_train_encoder, self._encoder(), self.seed_)
-        jobs = [(self._claim(lesson.task), lesson) for lesson in lessons]
-        return parallel_map(train, jobs, n_jobs=self.n_jobs, prefer="processes")
-
     def alone(self, task: TaskName) -> "Silly | None":
         """A copy that knows ``task`` alone, with the encoder it trained itself: encoders depend on no other task."""
         address = self._address(task)
@@ -170,21 +141,24 @@ class Silly(Stored, Foreign, Located, Parts):
         if self._open_places() == 0:
             self._add_channel(lesson)
         else:
-            job = self._claim(lesson.task), lesson
-            self._learn_with(lesson, *_train_encoder(self._encoder(), self.seed_, job, self.n_jobs))
+            address = self._claim(lesson.task)
+            self._learn_with(lesson, *train_encoder(self._encoder(), self.seed_, address, lesson, self.n_jobs))
 
     def _learn_with(self, lesson: Lesson, encoder: FittedEncoder, in_bag: Mask) -> None:
         self._add_channel(lesson)
         address = self._address(lesson.task)
         # Algorithm 2: the task's channel on its own encoder, which has seen the in-bag rows
-        self._see(lesson.task, address, encoder, StoredRows(lesson.X, lesson.y, None, lesson.weights), in_bag)
+        rows = StoredRows(lesson.X, lesson.y, None, lesson.weights)
+        own = self._see(lesson.task, self.channels_[lesson.task], address, encoder, rows, in_bag)
+        self.channels_ = self.channels_ | {lesson.task: own}
         self._spread(address, encoder)
         self._remember(lesson._replace(in_bag=in_bag))
 
     def _spread(self, name: TaskName, encoder: FittedEncoder) -> None:
         """Algorithm 3: the new encoder → every earlier task's channel, from its stored rows."""
-        for task, stored in self.memory_.items():
-            self._see(task, name, encoder, stored)
+        old = self.memory_.items()
+        seen = {task: self._see(task, self.channels_[task], name, encoder, stored) for task, stored in old}
+        self.channels_ = self.channels_ | seen  # once: a new map per task would make a task's cost quadratic in T
         self.encoders_ = self.encoders_ | {name: encoder}
         if self.budget is not None and len(self.encoders_) > self.budget:
             self._let_go(least_useful(self.channels_.values()))
@@ -203,23 +177,32 @@ class Silly(Stored, Foreign, Located, Parts):
 
     def _show(self, lesson: Lesson, channel: Channel, rows: StoredRows) -> None:
         """Let the task's channel learn from rows through every encoder there is."""
-        self.channels_ = self.channels_ | {lesson.task: channel.with_class_counts(lesson.record.class_counts)}
+        channel = channel.with_class_counts(lesson.record.class_counts)
+        self.channels_ = self.channels_ | {lesson.task: channel}
         self._locate(lesson)
         for name, encoder in self.encoders_.items():
-            self._see(lesson.task, name, encoder, rows)
+            channel = self._see(lesson.task, channel, name, encoder, rows)
+        self.channels_ = self.channels_ | {lesson.task: channel}
 
     def _see(
-        self, task: TaskName, name: TaskName, encoder: FittedEncoder, rows: StoredRows, in_bag: Mask | None = None
-    ) -> None:
-        """The channel and the density of ``task`` learn from rows through the encoder called ``name``."""
-        rng = self._rng(self._address(task), "channel", name)
+        self,
+        task: TaskName,
+        channel: Channel,
+        name: TaskName,
+        encoder: FittedEncoder,
+        rows: StoredRows,
+        in_bag: Mask | None = None,
+    ) -> Channel:
+        """The task's channel, having learnt from rows through the encoder called ``name``; and so has its density."""
+        # Counting leaves is not random, and a generator would cost more than counting.
+        rng = None if isinstance(channel, LeafChannel) else self._rng(self._address(task), "channel", name)
         Z = encoder.encode(rows.X)
         if Z.dtype.kind == "f" and not np.isfinite(Z).all():
             raise InputError(f"Encoder {name!r} turns rows into NaN or infinity: it is of no use to any channel.")
-        update = taking_weights(self.channels_[task].update, rows.weights)
-        channel = update(name, encoder, Z, rows.y, in_bag=in_bag, rows=rows.rows, rng=rng, n_jobs=self.n_jobs)
-        self.channels_ = self.channels_ | {task: channel}
         self._view(task, name, encoder, Z, rows, in_bag)
+        update = taking_weights(channel.update, rows.weights)
+        learnt: Channel = update(name, encoder, Z, rows.y, in_bag=in_bag, rows=rows.rows, rng=rng, n_jobs=self.n_jobs)
+        return learnt
 
     def _remember(self, lesson: Lesson) -> None:
         """Keep rows for encoders to come; with the budget spent there are none to come, and all rows go."""
@@ -266,14 +249,3 @@ def choose_channel(channel: str | Channel, known: dict[str, Channel]) -> Channel
     if not all(hasattr(channel, method) for method in ("with_class_counts", "update", "only", "predict_proba")):
         raise ParameterError(f"channel={channel!r} is no Channel. Choose one of: {', '.join(map(repr, known))}.")
     return channel
-
-
-def _train_encoder(
-    encoder: Encoder, seed: int, job: tuple[TaskName, Lesson], n_jobs: int | None = None
-) -> tuple[FittedEncoder, Mask]:
-    """Algorithm 1: split the task's rows into in-bag and held-out, train the encoder on the in-bag rows only."""
-    address, lesson = job
-    rng = generator(seed, address, "encoder")
-    in_bag = encoder.split(lesson.y, rng=rng)
-    fit = taking_weights(encoder.fit, lesson.weights)
-    return fit(lesson.X, lesson.y, in_bag=in_bag, rng=rng, n_jobs=n_jobs), in_bag

@@ -68,7 +68,8 @@ class UnknownTask:
     def _novelty(self, X: Rows) -> Array:  # noqa: ARG002
         raise UnsupportedError(
             f"{type(self).__name__} keeps no densities of its tasks, so it cannot tell what is new. "
-            "SillyForest and SillyNetwork can."
+            "SillyForest and SillyNetwork can.",
+            see="unknown-task",
         )
 
     def _all_tasks(self) -> dict[TaskName, Any]:

@@ -20,6 +20,9 @@ Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 Output = Callable[[torch.Tensor], torch.Tensor]
 BatchLoss = Callable[[torch.Tensor], torch.Tensor]  # row numbers of a batch → its loss
 
+_ROWS_AT_ONCE = 500
+_IMAGES_AT_ONCE = 250  # what convolutions make of 500 does not stay in the cache: they take up to twice as long
+
 
 def fit_classifier(
     X: Rows,
@@ -150,7 +153,7 @@ def n_outputs(body: nn.Module, inputs: torch.Tensor) -> int:
 
 
 @torch.inference_mode()
-def forward(model: nn.Module, X: Rows, *, device: torch.device, output: Output | None = None, chunk: int = 500) -> Rows:
+def forward(model: nn.Module, X: Rows, *, device: torch.device, output: Output | None = None) -> Rows:
     """The model's output (or ``output`` of rows) for all rows, in eval mode, a chunk at a time.
 
     A model that was trained on mirror images, too, gives the mean over a row and its mirror image.
@@ -158,6 +161,7 @@ def forward(model: nn.Module, X: Rows, *, device: torch.device, output: Output |
     output = output or model
     mirrors = any(bool(part.mirrors) for part in model.modules() if isinstance(part, Augment))
     outputs = []
+    chunk = _IMAGES_AT_ONCE if X.ndim == 4 else _ROWS_AT_ONCE
     with one_thread():
         for start in range(0, len(X), chunk):
             x = torch.from_numpy(X[start : start + chunk]).to(device)

@@ -147,7 +147,8 @@ class Directory:
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except OSError:
                     raise PersistenceError(
-                        f"Another process is writing to {self.path}. Wait for it, or choose another directory."
+                        f"Another process is writing to {self.path}. Wait for it, or choose another directory.",
+                        see="reliability",
                     ) from None
             yield
         finally:

@@ -34,11 +34,20 @@ _WORDS = {"FittedForest": "forest", "FittedNetwork": "network", "FittedPretraine
 
 
 class ImportedEncoder(NamedTuple):
-    """An encoder from elsewhere."""
+    """An encoder from elsewhere.
+
+    Attributes
+    ----------
+    encoder : FittedEncoder
+    in_shape : tuple
+        Shape of the rows that it reads.
+    checksum : str, optional
+        The same for the same encoder in whatever file; None for a class of the user's own.
+    """
 
     encoder: FittedEncoder
-    in_shape: Shape  # of the rows that it reads
-    checksum: str | None  # the same for the same encoder in whatever file; None for a class of the user's own
+    in_shape: Shape
+    checksum: str | None
 
 
 def export_encoder(learner: Silly, task: Name, file: str | Path) -> None:
@@ -211,10 +220,14 @@ def _checksum(encoder: FittedEncoder, in_shape: Shape) -> str | None:
 def _check_fits(found: ImportedEncoder, learner: Silly) -> None:
     owner, in_shape = type(learner).__name__, getattr(learner, "in_shape_", found.in_shape)
     if found.in_shape != in_shape:
-        raise PersistenceError(f"The encoder reads rows of shape {found.in_shape}, and this {owner} has {in_shape}.")
+        raise PersistenceError(
+            f"The encoder reads rows of shape {found.in_shape}, and this {owner} has {in_shape}.", see="exchange"
+        )
     wanted = _MADE_BY.get(type(learner._encoder()).__name__)
     if wanted is not None and type(found.encoder).__name__ != wanted:
-        raise PersistenceError(f"The encoder is a {_word(found.encoder)}, and this {owner} has {_WORDS[wanted]}s.")
+        raise PersistenceError(
+            f"The encoder is a {_word(found.encoder)}, and this {owner} has {_WORDS[wanted]}s.", see="exchange"
+        )
     encoders = getattr(learner, "encoders_", {})
     node_of = getattr(encoders, "node_of", lambda _: None)
     for name in encoders:

@@ -80,7 +80,9 @@ def load(directory: str | Path, *, network: Any = None, encoder: Any = None, dev
         try:
             manifest = read_manifest(place)
         except Gone:
-            raise PersistenceError(f"There is no saved learner in {place.path}: it has no {MANIFEST}.") from None
+            raise PersistenceError(
+                f"There is no saved learner in {place.path}: it has no {MANIFEST}.", see="reliability"
+            ) from None
         try:
             return _loaded(manifest, place, device, network=network, encoder=encoder)
         except Gone as error:

@@ -109,7 +109,8 @@ class OpenStore:
             if name in asked and asked[name] != value and name not in ignored:
                 raise PersistenceError(
                     f"The learner in {path} has {name}={value!r}, and this one has {name}={asked[name]!r}. Give the "
-                    "same parameters, or choose another directory."
+                    "same parameters, or choose another directory.",
+                    see="reliability",
                 )
 
     @contextmanager

@@ -90,7 +90,8 @@ def _drawn(curves: Curves) -> Picture:
 
 def _whole_strip(measured: Tables) -> Picture:
     panels = strips(measured)
-    alt = " ".join(panel.alt for panel in panels)
+    others = ", ".join(panel.statistic.replace("_", " ") for panel in panels[1:])
+    alt = f"{panels[0].alt} Beside it, in the same way: {others}."
     return Picture("strip", panels[0].title, alt, draw_strips(panels))
 
 

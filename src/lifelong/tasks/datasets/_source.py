@@ -69,7 +69,9 @@ class Source:
         """The folder that holds the raw files, or an error that says what to put where."""
         folder = self.folder(data_dir)
         if folder is None:
-            raise DatasetError(f"{self.name} is not in {data_directory(data_dir)}. {self.advice(data_dir)}")
+            raise DatasetError(
+                f"{self.name} is not in {data_directory(data_dir)}. {self.advice(data_dir)}", see="datasets"
+            )
         return folder
 
     def advice(self, data_dir: str | Path | None = None) -> str:

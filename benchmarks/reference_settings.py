@@ -1,0 +1,122 @@
+"""Why some reference algorithms differ from their published accuracy: one setting at a time, everything else equal.
+
+    python -m benchmarks.reference_settings [tag] [df-cnn] [lmc] [coscl] [none] [--data DIR]
+
+For each setting: the accuracy of every task when it has just been learnt, and after the last one (500 test rows each,
+one seed). The tables are in docs/references.md. All of it takes about an hour on one core.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from lifelong import Recipe, TaskStream
+from lifelong.references import REFERENCES, df_cnn
+from lifelong.tasks.datasets import load
+
+ROWS = 500
+
+
+def show(what: str, name: str, stream: TaskStream, **parameters: Any) -> None:
+    """Teach the stream and print what was known of each task at its arrival and at the end."""
+    learner, arrival = REFERENCES[name](0, **parameters), []
+    for task in stream:
+        learner.partial_fit(task.X_train, task.y_train, task=task.name)
+        arrival.append(accuracy(learner, task))
+    end = [accuracy(learner, task) for task in stream]
+    print(f"{what:<44} arrival {numbers(arrival)}   end {numbers(end)}", flush=True)
+
+
+def accuracy(learner: Any, task: Any) -> float:
+    return float(np.mean(learner.predict(task.X_test[:ROWS], task=task.name) == task.y_test[:ROWS]))
+
+
+def numbers(values: list[float]) -> str:
+    return " ".join(f"{value:.3f}" for value in values) + f" (mean {np.mean(values):.3f})"
+
+
+def tag(cifar: Callable[[int], TaskStream], _: Any) -> None:
+    """A fitted task leaves v ≈ 0, so that the next one begins with steps of lr g/√(α_t v_t): far too long ones."""
+    for epochs in (1, 6, 30):
+        recipe = Recipe(epochs=epochs, batch_size=10, optimiser="rmsprop", lr=2.5e-4)
+        show(f"TAG, {epochs} passes, a quarter of the width", "tag", cifar(4), width=0.25, recipe=recipe)
+
+
+def df(cifar: Callable[[int], TaskStream], _: Any) -> None:
+    """How the generated kernels start, and whether batch norm repairs it."""
+    recipe = Recipe(epochs=4, batch_size=10, optimiser="rmsprop", lr=1e-4)
+    for what, norm, spread in (
+        ("kernels start with He's variance, batch norm", True, None),
+        ("… no batch norm", False, None),
+        ("… factors N(0, 0.05²), no batch norm", False, 0.05),
+    ):
+        with _convolutions(norm, spread):
+            show(f"DF-CNN, {what}", "df-cnn", cifar(3), recipe=recipe)
+
+
+@contextmanager
+def _convolutions(norm: bool, spread: float | None) -> Iterator[None]:
+    plain = df_cnn.FactorisedConvolution.__init__
+
+    def changed(self: Any, *sizes: Any) -> None:
+        plain(self, *sizes)
+        if not norm:
+            self.norm = nn.Identity()
+        if spread is not None:
+            self.tensor = nn.Parameter(spread * torch.randn_like(self.tensor))
+
+    df_cnn.FactorisedConvolution.__init__ = changed  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        df_cnn.FactorisedConvolution.__init__ = plain  # type: ignore[method-assign]
+
+
+def lmc(cifar: Callable[[int], TaskStream], _: Any) -> None:
+    """Passes, and the weight of the modules' reconstruction of their input."""
+    for epochs, regularisation in ((20, 10.0), (5, 10.0), (20, 100.0), (20, 1000.0)):
+        what = f"LMC, {epochs} passes, reconstruction × {regularisation:g}"
+        recipe = Recipe(epochs=epochs, batch_size=64, lr=1e-3)
+        show(what, "lmc", cifar(2), regularisation=regularisation, recipe=recipe)
+
+
+def coscl(cifar: Callable[[int], TaskStream], _: Any) -> None:
+    """The empirical Fisher of rows that are fitted is nearly zero, and with it the penalty."""
+    for epochs, strength in ((15, 4e4), (15, 4e6), (15, 4e8), (4, 4e4)):
+        recipe = Recipe(epochs=epochs, batch_size=64, lr=1e-3)
+        what = f"CoSCL, {epochs} passes, λ = {strength:g}, half the width"
+        show(what, "coscl", cifar(3), width=0.5, strength=strength, recipe=recipe)
+
+
+def none(_: Any, spoken: Callable[[], TaskStream]) -> None:
+    """How long fine-tuning goes on decides how much it forgets."""
+    for steps in (120, 480):
+        recipe = Recipe(iterations=steps, batch_size=64, lr=1e-4)
+        show(f"None on spoken digits, {steps} steps of 64 rows", "none", spoken(), recipe=recipe)
+
+
+EXPERIMENTS = {"tag": tag, "df-cnn": df, "lmc": lmc, "coscl": coscl, "none": none}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="name", help=f"some of {', '.join(EXPERIMENTS)}; all if left out")
+    parser.add_argument("--data", type=Path, help="folder with the official files; LIFELONG_DATA if left out")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+
+    def cifar(n_tasks: int) -> TaskStream:
+        return TaskStream(list(load("cifar-10x10", arguments.data))[:n_tasks])
+
+    for name in arguments.names or EXPERIMENTS:
+        EXPERIMENTS[name](cifar, lambda: load("spoken-digit", arguments.data))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""What 10⁴ tasks and 10⁹ rows would take: a plan on paper, from constants that are measured.
+
+    python -m benchmarks.scale_plan                      # the plan, from benchmarks/scale_constants.json
+    python -m benchmarks.scale_plan --measure            # measures the constants anew first (some minutes)
+    python -m benchmarks.scale_plan --tasks 1000 --rows 1e8 --workers 20 --budget 50 --shard 50
+
+Sizes and seconds are measured at two numbers of rows, and grow linearly in between and beyond. Nothing is assumed to
+be free: a piece of work pays the engine's overhead, bytes pay the object store's speed, and a worker's memory is what
+its piece of work holds at once.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import lifelong
+from lifelong import SillyForest, SillyNetwork
+from lifelong._parallel import parallel_map, place
+from lifelong.learners.many import train_encoder
+
+CONSTANTS = Path(__file__).with_name("scale_constants.json")
+COLUMNS, CLASSES, SIZES = 100, 10, (2000, 8000)
+LEARNERS: dict[str, Callable[[], Any]] = {
+    "forests, leaf channels": lambda: SillyForest(random_state=0),
+    "forests of depth ≤ 6, leaf channels": lambda: SillyForest(max_depth=6, random_state=0),
+    "networks (128, 128), ridge channels": lambda: SillyNetwork((128, 128), channel="ridge", epochs=5, random_state=0),
+}
+MB, GB, TB, HOUR = 1e6, 1e9, 1e12, 3600.0
+
+
+def rows_of(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Ten classes around ten centres, a tenth of the labels wrong: trees grow as on real data."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(CLASSES, size=n)
+    X = rng.standard_normal((CLASSES, COLUMNS))[y] * 0.7 + rng.standard_normal((n, COLUMNS))
+    return X.astype(np.float32), np.where(rng.random(n) < 0.1, rng.integers(CLASSES, size=n), y)
+
+
+def seconds(work: Callable[[], object], repeats: int = 3) -> float:
+    """The fastest of a few: on a busy machine the others measure its neighbours."""
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def measure_learner(make: Callable[[], Any], n: int) -> dict[str, float]:
+    """Of one task with ``n`` rows, one encoder, and one (task, encoder)."""
+    learner = make().partial_fit(*rows_of(n, 0), task="a").partial_fit(*rows_of(n, 1), task="b")
+    lesson = learner._prepare(*rows_of(n, 2), "c")
+    encoder, _ = train_encoder(learner._encoder(), learner.seed_, "c", lesson)
+    single = learner.alone("a")
+
+    def spread() -> None:
+        before = dict(vars(single))
+        single._spread("c", encoder)
+        vars(single).update(before)
+
+    return {
+        "encoder bytes": learner.sizes()["encoders"] / 2,
+        "channel bytes": learner.sizes()["channels"] / 4,
+        "encoder seconds": seconds(lambda: train_encoder(learner._encoder(), learner.seed_, "c", lesson)),
+        "channel seconds": seconds(spread),
+    }
+
+
+def measure_engine(name: str) -> dict[str, float]:
+    """Overhead of a piece of work, and bytes per second through the object store and back out of it."""
+    with lifelong.engine(name, n_workers=1):
+        parallel_map(len, [b""] * 4, n_jobs=None, prefer="processes")
+        overhead = seconds(lambda: parallel_map(len, [b""] * 50, n_jobs=None, prefer="processes")) / 50
+        large = np.zeros(int(5e6))  # 40 MB
+
+        def send() -> None:
+            parallel_map(np.sum, repeat(place(large), 1), n_jobs=None, prefer="processes")
+
+        speed = large.nbytes / max(seconds(send) - 2 * overhead, 1e-3)
+    return {"overhead seconds": overhead, "bytes per second": speed}
+
+
+def measure_worker() -> float:
+    """Resident bytes of a process that has imported everything and done nothing."""
+    code = (
+        "import resource, lifelong.experiments.runner, torch; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(done.stdout) * 1024
+
+
+def measure(engine: str) -> dict[str, Any]:
+    """All constants."""
+    learners = {}
+    for name, make in LEARNERS.items():
+        small, large = (measure_learner(make, n) for n in SIZES)
+        slope = {what: (large[what] - small[what]) / (SIZES[1] - SIZES[0]) for what in small}
+        learners[name] = {
+            what: {"per row": max(slope[what], 0.0), "fixed": max(small[what] - SIZES[0] * max(slope[what], 0.0), 0.0)}
+            for what in small
+        }
+        print(f"measured {name}", flush=True)
+    return {
+        "learners": learners,
+        "engine": {"name": engine, **measure_engine(engine)},
+        "worker bytes": measure_worker(),
+        "row bytes": 4 * COLUMNS + 8,
+    }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One way to arrange so many tasks.
+
+    Every task trains one of ``encoders`` (the first ones, once a budget is spent); its channel reads ``read`` of them.
+    ``stored`` is the share of rows that must be kept for encoders to come; ``asked`` the share of channels that
+    anybody ever asks for.
+    """
+
+    name: str
+    encoders: int
+    read: int
+    stored: float
+    asked: float = 1.0
+
+
+def plans(tasks: int, budget: int, shard: int) -> Iterator[Plan]:
+    """From the paper's own arrangement to those that fit."""
+    yield Plan("every encoder for every task", tasks, tasks, 1.0)
+    yield Plan("the same, lazy channels: 1 % asked", tasks, tasks, 1.0, asked=0.01)
+    yield Plan(f"shards of {shard} tasks", tasks, shard, 1.0)
+    yield Plan(f"budget of {budget} encoders", budget, budget, budget / tasks)
+    yield Plan(f"budget of {budget}, lazy channels: 1 % asked", budget, budget, budget / tasks, asked=0.01)
+
+
+def cost(plan: Plan, known: dict[str, Any], learner: str, tasks: int, rows: float, workers: int) -> dict[str, float]:
+    """Bytes, memory and hours."""
+    n = rows / tasks
+    one = {what: at["fixed"] + at["per row"] * n for what, at in known["learners"][learner].items()}
+    task_bytes, engine = n * known["row bytes"], known["engine"]
+    pairs = tasks * plan.read * plan.asked
+    readers = min(workers, tasks * plan.asked)  # each gets the encoders it reads once per shard, and keeps them
+    groups = max(plan.encoders / plan.read, 1.0)
+    moved = (
+        rows * known["row bytes"]  # rows, once
+        + plan.encoders * one["encoder bytes"]  # encoders home
+        + max(readers, groups) * plan.read * one["encoder bytes"]  # and out to whoever reads them
+        + pairs * one["channel bytes"]  # channels home
+    )
+    working = plan.encoders * one["encoder seconds"] + pairs * one["channel seconds"]
+    pieces = plan.encoders + tasks * plan.asked
+    return {
+        "channels TB": pairs * one["channel bytes"] / TB,
+        "encoders GB": plan.encoders * one["encoder bytes"] / GB,
+        "stored rows GB": plan.stored * rows * known["row bytes"] / GB,
+        "worker GB": (known["worker bytes"] + task_bytes + plan.read * (one["encoder bytes"] + one["channel bytes"]))
+        / GB,
+        "moved TB": moved / TB,
+        "core hours": working / HOUR,
+        "hours": (working / workers + pieces * engine["overhead seconds"] + moved / engine["bytes per second"]) / HOUR,
+    }
+
+
+def show(known: dict[str, Any], tasks: int, rows: float, workers: int, budget: int, shard: int) -> None:
+    """The table, as in docs/scale.md."""
+    n = rows / tasks
+    print(f"\n{tasks} tasks, {rows:.0e} rows of {COLUMNS} columns ({n:.0f} per task), {workers} workers")
+    for learner, measured in known["learners"].items():
+        one = {what: at["fixed"] + at["per row"] * n for what, at in measured.items()}
+        print(
+            f"\n**{learner}**: encoder {one['encoder bytes'] / MB:.2g} MB, {one['encoder seconds']:.2g} s; "
+            f"channel per encoder {one['channel bytes'] / MB:.2g} MB, {one['channel seconds']:.2g} s\n"
+        )
+        table = {plan.name: cost(plan, known, learner, tasks, rows, workers) for plan in plans(tasks, budget, shard)}
+        heads = list(next(iter(table.values())))
+        print("| arrangement | " + " | ".join(heads) + " |\n|---|" + "---:|" * len(heads))
+        for name, costs in table.items():
+            print(f"| {name} | " + " | ".join(f"{_digits(value)}" for value in costs.values()) + " |")
+
+
+def _digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--measure", action="store_true")
+    parser.add_argument("--engine", default="ray", choices=["ray", "dask"])
+    parser.add_argument("--tasks", type=int, default=10_000)
+    parser.add_argument("--rows", type=float, default=1e9)
+    parser.add_argument("--workers", type=int, default=100)
+    parser.add_argument("--budget", type=int, default=100)
+    parser.add_argument("--shard", type=int, default=100)
+    chosen = parser.parse_args()
+    if chosen.measure:
+        CONSTANTS.write_text(json.dumps(measure(chosen.engine), indent=2) + "\n")
+    known = json.loads(CONSTANTS.read_text())
+    show(known, chosen.tasks, chosen.rows, chosen.workers, chosen.budget, chosen.shard)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""The table: printed as it grows, written as JSON and Markdown, and put into docs/performance.md between its marks."""
+
+import json
+import os
+import platform
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks.measure import Row
+
+PARTS = [
+    "growing_trees",
+    "training_an_encoder",
+    "inference",
+    "parallel_encoders",
+    "fine_tuning",
+    "against_proglearn",
+    "growth_tasks",
+    "growth_rows",
+]
+RESULTS = Path("docs/results/bench")
+PAGE = Path("docs/performance.md")
+BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
+
+
+def line(row: Row) -> str:
+    """One row for the terminal."""
+    verdict = {True: "met", False: "MISSED", None: ""}[row.met]
+    ours, theirs = quantity(row.ours, row.unit), quantity(row.theirs, row.unit)
+    return f"{row.work:58s} {ours:>10s} {theirs:>10s}  {ratio(row):>7s}  {target(row):7s} {verdict:6s} {row.note}"
+
+
+def write(rows: list[Row], name: str, folder: Path = RESULTS, page: Path | None = PAGE) -> None:
+    """Both files, with the rows of parts that were not measured now as they were; and the page if it has marks."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}.json"
+    now = {row.part for row in rows}
+    old = json.loads(file.read_text())["rows"] if file.exists() else []
+    kept = [Row(**{field: one[field] for field in asdict(rows[0])}) for one in old if one["part"] not in now]
+    rows = sorted(kept + rows, key=lambda row: PARTS.index(row.part))  # stable: rows of a part stay in order
+    records = [{**asdict(row), "met": row.met} for row in rows]
+    file.write_text(json.dumps({"machine": machine(), "rows": records}, indent=1, ensure_ascii=False) + "\n")
+    text = markdown(rows)
+    (folder / f"{name}.md").write_text(text)
+    if page is not None and page.exists() and BEGIN in (whole := page.read_text()):
+        before, rest = whole.split(BEGIN)
+        page.write_text(f"{before}{BEGIN}\n{text}{END}{rest.split(END)[1]}")
+
+
+def machine() -> str:
+    """What it was measured on."""
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "torch"))
+    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {packages}"
+
+
+def markdown(rows: list[Row]) -> str:
+    """The table as it is shown in the documentation."""
+    loads, times = [row.load for row in rows if row.load], sorted({row.measured for row in rows})
+    lines = [
+        f"{machine()}. Measured {times[0]} to {times[-1]} UTC, load average {min(loads):.1f} to {max(loads):.1f}.",
+        "",
+        "| work | ours | against | theirs | ratio (range) | target | |",
+        "|---|---:|---|---:|---:|---:|---|",
+    ]
+    for row in rows:
+        verdict = {True: "met", False: "**missed**", None: ""}[row.met]
+        note = f"{verdict}{'; ' if verdict and row.note else ''}{row.note}"
+        spread = f" ({row.spread[0]:.3g}–{row.spread[1]:.3g})" if row.spread and row.spread[0] != row.spread[1] else ""
+        cells = [row.work, quantity(row.ours, row.unit), row.against, quantity(row.theirs, row.unit)]
+        lines.append("| " + " | ".join([*cells, ratio(row) + spread, target(row), note]) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """Seconds or bytes, in a unit that suits them."""
+    if value is None:
+        return ""
+    if unit == "B":
+        return f"{value / 1e6:.3g} MB" if value >= 1e5 else f"{value / 1e3:.3g} kB"
+    return f"{value:.3g} s" if value >= 1 else f"{value * 1e3:.3g} ms"
+
+
+def ratio(row: Row) -> str:
+    """As a number, or nothing."""
+    return "–" if row.ratio is None else f"{row.ratio:.3g}" if row.ratio < 100 else f"{row.ratio:.0f}"
+
+
+def target(row: Row) -> str:
+    """Such as ≤ 1.1."""
+    return "" if row.target is None else f"{row.sense} {row.target:g}"

@@ -1,0 +1,102 @@
+"""One side in a process of its own, started once and asked many times: two environments can then take turns.
+
+A worker reads one JSON object per line, ``[name of a function, arguments]``, and answers with one line of figures.
+This file is run by both environments, so it imports nothing of either.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Figures = dict[str, float]
+
+
+class Worker:
+    """A process that measures: ``worker.ask("forest", tasks=10)``."""
+
+    def __init__(self, python: Path, module: str) -> None:
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONWARNINGS": "ignore"}
+        self._process = subprocess.Popen(
+            [python, "-m", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment,
+        )
+
+    def ask(self, function: str, **arguments: Any) -> Figures:
+        """What the function measured."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps([function, arguments]), file=self._process.stdin, flush=True)
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"The worker ended with exit code {self._process.wait()} while it measured {function}.")
+        return dict(json.loads(answer))
+
+    def close(self) -> None:
+        """Let the process end."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def serve(functions: dict[str, Callable[..., Figures]]) -> None:
+    """Answer until the other side closes; what libraries print goes nowhere, the pipe is for answers alone."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    for line in sys.stdin:
+        function, arguments = json.loads(line)
+        print(json.dumps(functions[function](**arguments)), file=answers, flush=True)
+
+
+class Watch:
+    """CPU seconds of everything that runs inside its blocks."""
+
+    def __init__(self) -> None:
+        self.total = 0.0
+
+    def __enter__(self) -> None:
+        self._began = time.process_time()
+
+    def __exit__(self, *_: object) -> None:
+        self.total += time.process_time() - self._began
+
+    def over(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, watched."""
+
+        def watched(*arguments: Any, **named: Any) -> Any:
+            with self:
+                return function(*arguments, **named)
+
+        return watched
+
+
+def deep_bytes(*things: Any) -> int:
+    """Bytes of Python objects and of everything they hold, each counted once; trees by their nodes and values."""
+    total, seen, left = 0, set(), list(things)
+    while left:
+        one = left.pop()
+        if id(one) in seen or isinstance(one, type):
+            continue
+        seen.add(id(one))
+        total += sys.getsizeof(one)
+        if type(one).__name__ == "ndarray":
+            if one.base is not None:
+                total += one.nbytes
+        elif type(one).__name__ == "Tree":
+            state = one.__getstate__()
+            total += state["nodes"].nbytes + state["values"].nbytes
+        elif isinstance(one, dict):
+            left += [*one, *one.values()]
+        elif isinstance(one, list | tuple | set):
+            left += one
+        elif hasattr(one, "__dict__"):
+            left.append(vars(one))
+    return total

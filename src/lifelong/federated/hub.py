@@ -1,0 +1,122 @@
+"""The hub between sites: it checks what they send, remembers who has what, and learns nothing itself."""
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lifelong.exceptions import InputError, LifelongError, PersistenceError
+from lifelong.federated.messages import MAX_BYTES, Reply, Request, check_site_name, one_line, site_of
+from lifelong.persistence.exchange import import_encoder
+
+
+@dataclass(frozen=True)
+class Shared:
+    """An encoder that has passed all checks."""
+
+    content: bytes
+    checksum: str  # the same for the same encoder in whatever file
+
+
+class Hub:
+    """Who has sent what, who still lacks what.
+
+    Parameters
+    ----------
+    max_bytes : int
+        Larger encoders are refused.
+    max_encoders : int
+        At most so many per site, so that none can flood the others.
+
+    Attributes
+    ----------
+    encoders : dict
+        Every encoder that has passed all checks, by its name ``site/task``; those of sites that have left stay.
+    sites : dict
+        Names of connected sites by node: whatever the network calls a partner.
+    refusals : list of str
+        One line for everything that was refused, here or by a site.
+    """
+
+    def __init__(self, *, max_bytes: int = MAX_BYTES, max_encoders: int = 100) -> None:
+        self.max_bytes, self.max_encoders = max_bytes, max_encoders
+        self.encoders: dict[str, Shared] = {}
+        self.sites: dict[int, str] = {}
+        self.refusals: list[str] = []
+        self._unwanted: frozenset[str] = frozenset()  # names of encoders that were refused and need not come again
+        self._settled: dict[int, frozenset[str]] = {}  # by node: what it has or has refused
+
+    def connected(self, nodes: Collection[int]) -> None:
+        """Only these nodes are there now: names of others are free, and their encoders stay."""
+        self.sites = {node: site for node, site in self.sites.items() if node in nodes}
+        self._settled = {node: names for node, names in self._settled.items() if node in nodes}
+
+    def request(self, node: int) -> Request:
+        """What to send to a node: the encoders that it lacks. One that has never replied is asked for its own first."""
+        known = self._unwanted | self.encoders.keys()
+        if node not in self.sites:
+            return Request(known=known)
+        lacks = (
+            name for name in self.encoders if name not in self._settled[node] and site_of(name) != self.sites[node]
+        )
+        return Request({name: self.encoders[name].content for name in lacks}, known)
+
+    def receive(self, node: int, reply: Reply) -> None:
+        """Take a node's reply; what is wrong with it is refused with one line, and the rest counts."""
+        try:
+            site = self._check_site(node, reply.site)
+        except LifelongError as error:
+            self.refuse(f"node {node}", error)
+            return
+        self.sites = self.sites | {node: site}
+        for name, reason in reply.refused.items():
+            self.refuse(f"site {site!r}", f"it did not take {name!r}: {reason}")
+        for name, content in reply.encoders.items():
+            try:
+                self._add(site, name, content)
+            except LifelongError as error:
+                self.refuse(f"site {site!r}", error)
+                if str(name).startswith(f"{site}/"):
+                    self._unwanted = self._unwanted | {name}
+        settled = self._settled.get(node, frozenset()) | reply.has | reply.refused.keys()
+        self._settled = self._settled | {node: settled}
+
+    def refuse(self, who: str, why: Exception | str) -> None:
+        """Note one line about something that was refused."""
+        self.refusals = [*self.refusals, f"{who}: {one_line(why)}"]
+
+    def _check_site(self, node: int, name: object) -> str:
+        site = check_site_name(name)
+        if self.sites.get(node, site) != site:
+            raise InputError(f"It was called {self.sites[node]!r} and now calls itself {site!r}. Its reply is refused.")
+        if site in (other for number, other in self.sites.items() if number != node):
+            raise InputError(f"There is a site {site!r} already. Choose another name for this one.")
+        return site
+
+    def _add(self, site: str, name: object, content: bytes) -> None:
+        """One encoder of a site into the pool, every byte checked."""
+        if site_of(name) != site or not isinstance(name, str):
+            raise InputError(f"Encoder {name!r} does not belong to it. Its encoders are called '{site}/task'.")
+        if name in self.encoders:
+            if content == self.encoders[name].content:
+                raise InputError(f"Encoder {name!r} came twice.")
+            raise InputError(f"Encoder {name!r} came before with other content. The first one stays.")
+        if Counter(map(site_of, self.encoders))[site] >= self.max_encoders:
+            raise InputError(f"Encoder {name!r} is too many: max_encoders={self.max_encoders} per site.")
+        shared = Shared(content, self._checksum(name, content))
+        twin = next((other for other, known in self.encoders.items() if known.checksum == shared.checksum), None)
+        if twin is not None:
+            raise InputError(f"Encoder {name!r} is the same as {twin!r}, which is here already.")
+        self.encoders = self.encoders | {name: shared}
+
+    def _checksum(self, name: str, content: bytes) -> str:
+        if len(content) > self.max_bytes:
+            raise PersistenceError(f"Encoder {name!r} has {len(content)} bytes, and max_bytes={self.max_bytes}.")
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "file"
+            file.write_bytes(content)
+            try:
+                return str(import_encoder(file, max_bytes=self.max_bytes).checksum)
+            except PersistenceError as error:
+                raise PersistenceError(str(error).replace(str(file), f"Encoder {name!r}")) from None

@@ -1,0 +1,72 @@
+"""What travels between the hub and a site, and how names of encoders are made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lifelong.exceptions import InputError
+
+PROTOCOL = 1  # a hub and a site must speak the same
+MAX_BYTES = 100_000_000  # of one encoder's file
+LONGEST_NAME = 200
+
+Files = Mapping[str, bytes]  # encoders by name, each a file as export_encoder writes it
+
+
+@dataclass(frozen=True)
+class Request:
+    """Hub → site: encoders of other sites, and which encoders need not be sent."""
+
+    encoders: Files = field(default_factory=dict)
+    known: frozenset[str] = frozenset()  # names of encoders that the hub has or has refused
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Site → hub: the site's own encoders that the hub lacks, and what became of the others'."""
+
+    site: str
+    encoders: Files = field(default_factory=dict)
+    has: frozenset[str] = frozenset()  # names of all encoders that the site has now, own and others'
+    refused: Mapping[str, str] = field(default_factory=dict)  # names of encoders that it did not take, with reasons
+
+
+def check_site_name(name: object) -> str:
+    """Text that can begin the name of an encoder.
+
+    >>> check_site_name("lyon")
+    'lyon'
+    """
+    if not isinstance(name, str) or not _plain(name) or "/" in name:
+        raise InputError(f"{_short(name)} cannot name a site. Use letters and digits, without '/'.")
+    return name
+
+
+def encoder_name(site: str, task: str | int) -> str:
+    """What every site but its own calls an encoder.
+
+    >>> encoder_name("lyon", "scans")
+    'lyon/scans'
+    """
+    return f"{site}/{task}"
+
+
+def site_of(encoder: object) -> str:
+    """The site in an encoder's name, which may come from a stranger."""
+    if not isinstance(encoder, str) or not _plain(encoder) or "/" not in encoder:
+        raise InputError(f"{_short(encoder)} cannot name an encoder. Expected site/task.")
+    return check_site_name(encoder.partition("/")[0])
+
+
+def one_line(error: Exception | str) -> str:
+    """The first line, for a log or for the other side; it may be a stranger's, so nothing that steers a terminal."""
+    first = (str(error).splitlines() or [""])[0][:500]
+    return "".join(letter if letter.isprintable() else "?" for letter in first)
+
+
+def _plain(name: str) -> bool:
+    return 0 < len(name) <= LONGEST_NAME and name.isprintable() and name == name.strip()
+
+
+def _short(name: object) -> str:
+    text = repr(name)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,64 @@
+"""What was made faster answers as before: bit for bit, or within a stated difference (docs/performance.md)."""
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils._param_validation import InvalidParameterError
+
+from lifelong.channels.leaf import leaf_votes
+from lifelong.encoders import ForestEncoder
+from lifelong.learners.density import Gaussians
+
+
+@pytest.mark.parametrize("abstentions", [False, True])
+def test_a_row_gets_the_same_votes_alone_as_among_many_bit_for_bit(abstentions: bool) -> None:
+    rng = np.random.default_rng(0)
+    Z = rng.integers(-1 if abstentions else 0, 40, size=(300, 7)).astype(np.int32)
+    table = rng.integers(0, 9, size=(40, 5)).astype(np.uint8)
+    together = leaf_votes(Z, table)
+    for row in range(0, 300, 50):
+        np.testing.assert_array_equal(leaf_votes(Z[row : row + 1], table)[0], together[row])
+
+
+def test_sums_of_classes_are_those_of_adding_row_by_row_bit_for_bit() -> None:
+    rng = np.random.default_rng(0)
+    z, y, w = rng.normal(size=(500, 20)), rng.integers(0, 6, size=500), rng.random(500)
+    for weights in (None, w):
+        each = np.ones(500) if weights is None else weights
+        sums = np.zeros((7, 20))
+        np.add.at(sums, y, each[:, None] * z)
+        counts = np.bincount(y, each, minlength=7)
+        means = (sums / np.where(counts > 0, counts, 1)[:, None]).astype(np.float32)
+        np.testing.assert_array_equal(Gaussians.of(z, y, 7, weights).means, means)
+
+
+def test_trees_are_those_that_scikit_learn_grows_on_the_same_rows_bit_for_bit() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((120, 8), dtype=np.float32), rng.integers(0, 3, size=120)
+    encoder = ForestEncoder(4)
+    in_bag = encoder.split(y, rng=rng)
+    forest = encoder.fit(X, y, in_bag=in_bag, rng=np.random.default_rng(1))
+    seeds = np.random.default_rng(1).integers(2**31 - 1, size=4)
+    for tree, bag, seed in zip(forest.trees, in_bag.T, seeds, strict=True):
+        model = DecisionTreeClassifier(max_depth=30, max_features="sqrt", random_state=int(seed))
+        expected = model.fit(X, y, sample_weight=bag.astype(np.float64)).tree_
+        np.testing.assert_array_equal(tree.threshold, expected.threshold)
+        np.testing.assert_array_equal(tree.feature, expected.feature)
+
+
+def test_parameters_of_trees_are_still_checked() -> None:
+    with pytest.raises(InvalidParameterError, match="max_features"):
+        ForestEncoder(max_features="all").fit(np.zeros((4, 2), np.float32), np.arange(4), rng=np.random.default_rng(0))
+
+
+def test_images_in_chunks_are_what_they_are_at_once_to_six_digits() -> None:
+    torch = pytest.importorskip("torch")
+    from lifelong.nets.architectures import cnn
+    from lifelong.nets.training import forward
+
+    with torch.random.fork_rng(), torch.inference_mode():
+        torch.manual_seed(0)
+        body = cnn((1, 8, 8), width=0.25).eval()
+        X = torch.randn(300, 1, 8, 8)
+        at_once = body(X).numpy()
+    np.testing.assert_allclose(forward(body, X.numpy(), device=torch.device("cpu")), at_once, rtol=1e-5, atol=1e-6)
