@@ -13,6 +13,8 @@ import psutil
 
 HERE, BIN = Path(__file__).parent, Path(sys.executable).parent
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "OMP_NUM_THREADS": "1", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
+# Said, and not left to Ray: a head asks for a token as soon as the user has one, which a second node then lacks.
+QUIET["RAY_AUTH_MODE"] = "disabled"
 PATIENCE = 120  # seconds: a busy machine needs half a minute to start a node
 
 

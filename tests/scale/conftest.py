@@ -1,5 +1,6 @@
 """One cluster of each kind for all tests: a Ray cluster takes half a minute to start."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "experiments")]  # clusters, deadly, tiny
+os.environ["RAY_AUTH_MODE"] = "disabled"  # as in clusters.py; before ray is imported
 
 
 @pytest.fixture(scope="session", params=["ray", "dask"])
