@@ -29,11 +29,11 @@ test-scale: .venv/scale
 
 # Speed, both sides of every ratio in one run: the table in docs/performance.md. All of it takes 20 idle minutes.
 bench: .venv/dev
-	$(BIN)/python -m benchmarks
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 # Small sizes, under five minutes on two idle cores: docs/results/bench/quick.md. Without ProgLearn if `make bench` never ran.
 bench-quick: .venv/dev
-	$(BIN)/python -m benchmarks --quick
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks --quick
 
 # Saved learners under kills, failing disks, hostile files and many tasks: half an hour. The figures are in docs/reliability.md.
 soak: .venv/dev
