@@ -15,7 +15,7 @@ def test_a_lost_connection_is_one_line_and_the_same_command_goes_on(cluster, tmp
     _, told = process.communicate(timeout=120)
     assert process.returncode == 1, told
     errors = [line for line in told.splitlines() if line.startswith("error:")]
-    assert len(errors) == 1
+    assert len(errors) == 1, told
     assert f"Lost the connection to {cluster.engine}" in errors[0]
     assert "Traceback" not in told
     before = len(stored_lines(tmp_path))

@@ -4,6 +4,7 @@ import logging
 import queue
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import uuid4
@@ -48,7 +49,8 @@ class DaskEngine(Engine):
 
     @property
     def n_workers(self) -> int:
-        threads: dict[str, int] = self._client.nthreads()
+        with self._connected():
+            threads: dict[str, int] = self._client.nthreads()
         return max(sum(threads.values()), 1)
 
     def place(self, value: Value) -> Value:
@@ -75,7 +77,7 @@ class DaskEngine(Engine):
                 self._cluster.close(timeout=3 * PATIENCE)
 
     def _submit(self, function: Any, *arguments: Any, **options: Any) -> Any:
-        with dask.config.set(_NO_WARNING):
+        with dask.config.set(_NO_WARNING), self._connected():
             return self._client.submit(function, *arguments, pure=False, **options)
 
     def _start(self, number: int, generate: Generate, row: tuple[Any, ...]) -> None:
@@ -104,12 +106,22 @@ class DaskEngine(Engine):
         running = self._running.pop(key)
         if running.future.cancelled():
             raise self._lost()
-        error = running.future.exception()
+        with self._connected():
+            error = running.future.exception()
+            result = running.future.result() if error is None else []
         if error is None:
-            yield from running.new(0, running.future.result())
+            yield from running.new(0, result)
         elif isinstance(error, KilledWorker):
             error = WorkerDiedError(f"{RETRIES + 1} workers died of it, the last one at {error.last_worker.address}")
         yield Ended(error)
+
+    @contextmanager
+    def _connected(self) -> Iterator[None]:
+        """Whatever Dask raises when its scheduler is gone is one error of ours."""
+        try:
+            yield
+        except (OSError, TimeoutError, CancelledError):  # Dask's CommClosedError is an OSError
+            raise self._lost() from None
 
     def _stop(self) -> None:
         with suppress(Exception):
