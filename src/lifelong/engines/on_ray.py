@@ -8,7 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 import ray
-from ray.exceptions import GetTimeoutError, RayError, RayTaskError
+from ray.exceptions import NodeDiedError, RayError, RayTaskError, TaskUnschedulableError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from lifelong.engines.base import (
@@ -65,15 +65,21 @@ class RayEngine(Engine):
 
     def check(self) -> None:
         check = ray.remote(num_cpus=0, max_retries=RETRIES)(check_versions)
-        nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
-        places = [NodeAffinitySchedulingStrategy(node, soft=False) for node in nodes]
-        asked = [check.options(scheduling_strategy=place).remote(self._versions) for place in places]
-        try:
-            ray.get(asked, timeout=_CHECK_SECONDS)
-        except GetTimeoutError:
-            raise EngineError(f"A node of the Ray cluster at {self.address} did not answer for two minutes.") from None
-        except RayError as error:
-            raise _cause(error) from None
+        places = {node: NodeAffinitySchedulingStrategy(node, soft=False) for node in _alive()}
+        asked = {check.options(scheduling_strategy=at).remote(self._versions): node for node, at in places.items()}
+        end = time.monotonic() + _CHECK_SECONDS
+        while asked:
+            for one in ray.wait(list(asked), timeout=1.0)[0]:
+                del asked[one]
+                try:
+                    ray.get(one)
+                except (TaskUnschedulableError, NodeDiedError):
+                    continue  # the node has gone: Ray needs a while to notice, and then nobody works there
+                except RayError as error:
+                    raise _cause(error) from None
+            asked = {one: node for one, node in asked.items() if node in _alive()}
+            if asked and time.monotonic() > end:
+                raise EngineError(f"A node of the Ray cluster at {self.address} did not answer for two minutes.")
 
     def close(self) -> None:
         if self._ours:
@@ -110,6 +116,10 @@ class RayEngine(Engine):
             with suppress(RayError, ValueError):
                 ray.cancel(events, force=True)
         self._running = {}
+
+
+def _alive() -> set[str]:
+    return {node["NodeID"] for node in ray.nodes() if node["Alive"]}
 
 
 def _connect(address: str | None, n_workers: int | None) -> None:
