@@ -1,6 +1,6 @@
 """Why some reference algorithms differ from their published accuracy: one setting at a time, everything else equal.
 
-    python -m benchmarks.reference_settings [tag] [df-cnn] [lmc] [coscl] [none] [--data DIR]
+    python -m benchmarks.reference_settings [tag] [df-cnn] [df-bases] [lmc] [coscl] [none] [randumb] [--data DIR]
 
 For each setting: the accuracy of every task when it has just been learnt, and after the last one (500 test rows each,
 one seed). The tables are in docs/references.md. All of it takes about an hour on one core.
@@ -78,6 +78,15 @@ def _convolutions(norm: bool, spread: float | None) -> Iterator[None]:
         df_cnn.FactorisedConvolution.__init__ = plain  # type: ignore[method-assign]
 
 
+def df_bases(cifar: Callable[[int], TaskStream], _: Any) -> None:
+    """How the shared bases start decides how much is forgotten."""
+    recipe, usual = Recipe(epochs=16, batch_size=10, optimiser="rmsprop", lr=1e-4), df_cnn._BASE_SPREAD
+    for spread in (0.2, 0.02):
+        df_cnn._BASE_SPREAD = spread
+        show(f"DF-CNN, bases of spread {spread}, quarter width", "df-cnn", cifar(3), width=0.25, recipe=recipe)
+    df_cnn._BASE_SPREAD = usual
+
+
 def lmc(cifar: Callable[[int], TaskStream], _: Any) -> None:
     """Passes, and the weight of the modules' reconstruction of their input."""
     for epochs, regularisation in ((20, 10.0), (5, 10.0), (20, 100.0), (20, 1000.0)):
@@ -103,7 +112,24 @@ def none(_: Any, spoken: Callable[[], TaskStream]) -> None:
     show("None on spoken digits, MLP, 240 steps", "none", spoken(), network=(400, 400), recipe=recipe)
 
 
-EXPERIMENTS = {"tag": tag, "df-cnn": df, "lmc": lmc, "coscl": coscl, "none": none}
+def randumb(cifar: Callable[[int], TaskStream], _: Any) -> None:
+    """The width of the random features' kernel, each task alone."""
+    tasks = list(cifar(8))
+    for width in (0.7, 5.0, 20.0, None, 200.0):
+        alone = [TaskStream([tasks[number]]) for number in (0, 3, 7)]
+        for stream in alone:
+            show(f"RanDumb, kernel width {width or 'median distance'}", "randumb", stream, kernel_width=width)
+
+
+EXPERIMENTS = {
+    "tag": tag,
+    "df-cnn": df,
+    "df-bases": df_bases,
+    "lmc": lmc,
+    "coscl": coscl,
+    "none": none,
+    "randumb": randumb,
+}
 
 
 def main() -> None:
