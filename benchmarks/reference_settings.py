@@ -54,7 +54,7 @@ def df(cifar: Callable[[int], TaskStream], _: Any) -> None:
     for what, norm, spread in (
         ("kernels start with He's variance, batch norm", True, None),
         ("… no batch norm", False, None),
-        ("… factors N(0, 0.05²), no batch norm", False, 0.05),
+        ("… factors and bases N(0, 0.05²), no batch norm", False, 0.05),
     ):
         with _convolutions(norm, spread):
             show(f"DF-CNN, {what}", "df-cnn", cifar(3), recipe=recipe)
@@ -62,7 +62,8 @@ def df(cifar: Callable[[int], TaskStream], _: Any) -> None:
 
 @contextmanager
 def _convolutions(norm: bool, spread: float | None) -> Iterator[None]:
-    plain = df_cnn.FactorisedConvolution.__init__
+    plain, usual = df_cnn.FactorisedConvolution.__init__, df_cnn._BASE_SPREAD
+    df_cnn._BASE_SPREAD = usual if spread is None else spread
 
     def changed(self: Any, *sizes: Any) -> None:
         plain(self, *sizes)
@@ -76,6 +77,7 @@ def _convolutions(norm: bool, spread: float | None) -> Iterator[None]:
         yield
     finally:
         df_cnn.FactorisedConvolution.__init__ = plain  # type: ignore[method-assign]
+        df_cnn._BASE_SPREAD = usual
 
 
 def df_bases(cifar: Callable[[int], TaskStream], _: Any) -> None:
