@@ -27,11 +27,11 @@ test-federated: .venv-federated/ready
 test-scale: .venv/scale
 	OMP_NUM_THREADS=1 $(BIN)/pytest -o addopts= -W default -q --durations=10 tests/scale
 
-# Speed, both sides of every ratio in one run: the table in docs/performance.md. All of it takes 20 idle minutes.
+# Speed, both sides of every ratio in one run: the table in docs/performance.md.
 bench: .venv/dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
-# Small sizes, under five minutes on two idle cores: docs/results/bench/quick.md. Without ProgLearn if `make bench` never ran.
+# Small sizes: docs/results/bench/quick.md. Without ProgLearn if `make bench` never ran.
 bench-quick: .venv/dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks --quick
 

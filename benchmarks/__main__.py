@@ -17,7 +17,7 @@ from benchmarks.table import PARTS
 def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small sizes, few repeats: under five minutes")
+    parser.add_argument("--quick", action="store_true", help="small sizes, few repeats")
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
     chosen = parser.parse_args()
     parts = chosen.parts or PARTS

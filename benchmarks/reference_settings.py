@@ -3,7 +3,7 @@
     python -m benchmarks.reference_settings [tag] [df-cnn] [df-bases] [lmc] [coscl] [none] [randumb] [--data DIR]
 
 For each setting: the accuracy of every task when it has just been learnt, and after the last one (500 test rows each,
-one seed). The tables are in docs/references.md. All of it takes about an hour on one core.
+one seed). The tables are in docs/references.md.
 """
 
 import argparse

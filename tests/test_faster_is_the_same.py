@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+import torch
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils._param_validation import InvalidParameterError
 
 from lifelong.channels.leaf import leaf_votes
 from lifelong.encoders import ForestEncoder
 from lifelong.learners.density import Gaussians
+from lifelong.nets.architectures import cnn
+from lifelong.nets.training import forward
 
 
 @pytest.mark.parametrize("abstentions", [False, True])
@@ -52,10 +55,6 @@ def test_parameters_of_trees_are_still_checked() -> None:
 
 
 def test_images_in_chunks_are_what_they_are_at_once_to_six_digits() -> None:
-    torch = pytest.importorskip("torch")
-    from lifelong.nets.architectures import cnn
-    from lifelong.nets.training import forward
-
     with torch.random.fork_rng(), torch.inference_mode():
         torch.manual_seed(0)
         body = cnn((1, 8, 8), width=0.25).eval()

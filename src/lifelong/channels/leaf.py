@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ class LeafChannel:
     ``min_rows`` is a floor for privacy: what fewer rows of one call say about a leaf is not kept (docs/privacy.md).
     """
 
+    draws: ClassVar[bool] = False
     class_counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     tables: Mapping[TaskName, Counts] = field(default_factory=dict)
     min_rows: int = 1

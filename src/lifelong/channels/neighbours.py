@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ class NeighboursChannel:
     nearest neighbours consistent. The channel keeps the representation of every row it has seen.
     """
 
+    draws: ClassVar[bool] = False
     n_neighbours: int | None = None
     class_counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     rows: Mapping[TaskName, tuple[Representation, Codes]] = field(default_factory=dict)

@@ -8,7 +8,7 @@ that it has not seen judge it. A prior for it keeps other tasks from doing harm 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ class RidgeChannel:
         ``"equal"`` weighs all encoders alike, as the paper's channels do.
     """
 
+    draws: ClassVar[bool] = False
     weights: Literal["learnt", "equal"] = "learnt"
     class_counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     views: Mapping[TaskName, View] = field(default_factory=dict)
@@ -53,7 +54,7 @@ class RidgeChannel:
         *,
         in_bag: Mask | None = None,
         rows: NDArray[np.intp] | None = None,
-        rng: np.random.Generator,  # noqa: ARG002 - nothing is drawn
+        rng: np.random.Generator | None = None,  # noqa: ARG002 - nothing is drawn
         n_jobs: int | None = None,  # noqa: ARG002 - linear algebra brings its own threads
     ) -> "RidgeChannel":
         """Take in rows as a new encoder, or one that is known, represents them."""

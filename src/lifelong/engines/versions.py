@@ -2,8 +2,8 @@
 
 import platform
 import socket
-from importlib.metadata import PackageNotFoundError, version
 
+from lifelong._versions import installed
 from lifelong.exceptions import EngineError
 
 Versions = dict[str, str]
@@ -12,13 +12,7 @@ _PACKAGES = ("lifelong", "numpy", "scipy", "scikit-learn", "torch")
 
 def versions_here() -> Versions:
     """Of this process; what is not installed is left out."""
-    found = {"Python": ".".join(platform.python_version_tuple()[:2])}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+    return {"Python": ".".join(platform.python_version_tuple()[:2]), **installed(*_PACKAGES)}
 
 
 def check_versions(wanted: Versions) -> None:

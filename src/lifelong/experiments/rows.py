@@ -4,9 +4,9 @@ import os
 import platform
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
+from lifelong._versions import installed
 from lifelong.evaluation.measure import Measurement
 from lifelong.tasks.base import TaskName
 
@@ -28,13 +28,7 @@ class Key(NamedTuple):
 @cache
 def versions() -> dict[str, str]:
     """What was installed."""
-    found = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+    return {"python": platform.python_version(), **installed(*_PACKAGES)}
 
 
 @cache

@@ -11,7 +11,6 @@ from lifelong._parallel import parallel_map
 from lifelong._random import RandomState
 from lifelong._validation import Rows, check_choice, check_count, check_share
 from lifelong.channels.base import Channel
-from lifelong.channels.leaf import LeafChannel
 from lifelong.encoders.base import Encoder, FittedEncoder, Mask, Representation
 from lifelong.exceptions import InputError, ParameterError
 from lifelong.learners.base import Lesson
@@ -194,8 +193,8 @@ class Silly(Stored, Foreign, Many):
         in_bag: Mask | None = None,
     ) -> Channel:
         """The task's channel, having learnt from rows through the encoder called ``name``; and so has its density."""
-        # Counting leaves is not random, and a generator would cost more than counting.
-        rng = None if isinstance(channel, LeafChannel) else self._rng(self._address(task), "channel", name)
+        # A channel of your own may draw; where nothing is drawn, a generator can cost more than the channel itself.
+        rng = self._rng(self._address(task), "channel", name) if getattr(channel, "draws", True) else None
         Z = encoder.encode(rows.X)
         if Z.dtype.kind == "f" and not np.isfinite(Z).all():
             raise InputError(f"Encoder {name!r} turns rows into NaN or infinity: it is of no use to any channel.")

@@ -4,13 +4,13 @@ import hashlib
 import platform
 import re
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lifelong import __version__
+from lifelong._versions import installed
 from lifelong.exceptions import PersistenceError
 from lifelong.learners.base import Learner
 from lifelong.persistence.directory import MANIFEST, Directory
@@ -128,13 +128,8 @@ def describe(learner: Learner, to: Saving) -> dict[str, Json]:
 @cache
 def versions() -> dict[str, str]:
     """What the file was written with."""
-    found = {"lifelong": __version__, "python": platform.python_version()}
-    for package in ("numpy", "scipy", "scikit-learn", "torch"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+    ours = {"lifelong": __version__, "python": platform.python_version()}
+    return {**ours, **installed("numpy", "scipy", "scikit-learn", "torch")}
 
 
 def empty_learner(node: dict[str, Json], network: Any = None, encoder: Any = None) -> Learner:
