@@ -111,7 +111,7 @@ def fuzz(base: Path, scale: float) -> None:
             measured = number % 25 == 0
             if number % 5000 == 4999:
                 print(f"  {number + 1} of {round(total * share)}: {dict(figures)}", flush=True)
-            allowed = 4 * max(size, sum(map(len, files.values()))) + SLACK if measured else None
+            allowed = 2 * max(size, sum(map(len, files.values()))) + SLACK if measured else None
             try:
                 figures[outcome(folder, shape, memory=allowed)] += 1
             except Exception:

@@ -4,16 +4,19 @@ import json
 import os
 import random
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fuzzing import nothing_else_touched, outcome, put
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutations import damaged, exchange, join, mutate, read, seal, split, unseal
-from small import forest, network, rows, same_answers, taught
+from small import QUICK, forest, network, rows, same_answers, taught
 
-from lifelong import load, save
+from lifelong import SillyForest, SillyNetwork, load, save
 from lifelong.exceptions import PersistenceError
 from lifelong.persistence.arrays import unpack
 from lifelong.persistence.text import Unfit, from_json
@@ -55,7 +58,7 @@ def test_mutated_directories_give_a_learner_that_works_or_one_error(saved, tmp_p
     files = mutate(saved[1], random.Random(number))
     put(folder, files, {})
     size = sum(map(len, files.values()))
-    outcome(folder, memory=4 * size + 4_000_000 if number % 4 == 0 else None)
+    outcome(folder, memory=2 * size + 4_000_000 if number % 4 == 0 else None)
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
@@ -236,3 +239,38 @@ def test_damage_of_every_sort_happens_in_these_tests(saved):
     assert len({damaged(b"0123456789" * 3, chance) for _ in range(50)}) > 40
     assert len({str(mutate(saved[1], chance)) for _ in range(20)}) == 20
     assert rows(0)[0].shape == (24, 4)
+
+
+LOADING = """
+import re, sys
+from pathlib import Path
+from lifelong import load
+
+load(sys.argv[1])  # a small one: imports and pools take their memory now
+kilobytes = lambda name: int(re.search(name + r":\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+before = kilobytes("VmRSS")
+Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here
+learner = load(sys.argv[2])
+print((kilobytes("VmHWM") - before) * 1024)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read where Linux keeps it")
+@pytest.mark.parametrize(
+    ("make", "n"),
+    [
+        pytest.param(lambda big: SillyForest(150 if big else 2, replay=0.0, random_state=0), 4000, id="forest"),
+        pytest.param(
+            lambda big: SillyNetwork((1000,) * 5 if big else (5,), recipe=QUICK, replay=0.0), 100, id="network"
+        ),
+    ],
+)
+def test_loading_takes_at_most_twice_the_memory_of_the_files(make, n, tmp_path):
+    X, y = np.random.default_rng(0).random((n, 4), dtype=np.float32), np.arange(n) % 2
+    for size in ("small", "big"):
+        save(make(size == "big").partial_fit(X, y, task="a"), tmp_path / size)
+    command = [sys.executable, "-c", LOADING, str(tmp_path / "small"), str(tmp_path / "big")]
+    taken = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    size = sum(path.stat().st_size for path in (tmp_path / "big").iterdir())
+    assert size > 5_000_000
+    assert taken < 2 * size + 1_000_000

@@ -1,6 +1,6 @@
 """Decision forests as encoders: the representation of a row is the leaf that each tree puts it into."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -27,20 +27,20 @@ def flatten(X: Rows) -> Rows:
 class FittedForest:
     """A forest that has been grown. Leaves are numbered through all its trees, so that one table can hold them all."""
 
-    trees: tuple[Tree, ...]
+    trees: Sequence[Tree]
     leaf_of_node: tuple[Leaves, ...]  # per tree: node number → forest-wide leaf number (inner nodes: -1)
     n_leaves: int
 
     @classmethod
-    def of(cls, trees: Sequence[Tree]) -> "FittedForest":
-        """Number the leaves of ``trees``."""
+    def of(cls, trees: Sequence[Tree], left: Iterable[NDArray[Any]] | None = None) -> "FittedForest":
+        """Number the leaves of ``trees``: the nodes of each that have no ``left`` child."""
         numbers, n_leaves = [], 0
-        for tree in trees:
-            is_leaf = tree.children_left < 0
+        for children in (tree.children_left for tree in trees) if left is None else left:
+            is_leaf = children < 0
             number = np.where(is_leaf, n_leaves + np.cumsum(is_leaf) - 1, -1).astype(np.int32)
             numbers.append(number)
             n_leaves += int(is_leaf.sum())
-        return cls(tuple(trees), tuple(numbers), n_leaves)
+        return cls(trees, tuple(numbers), n_leaves)
 
     def encode(self, X: Rows) -> Leaves:
         """The leaf of each row in each tree."""

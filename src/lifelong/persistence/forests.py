@@ -5,8 +5,9 @@ nothing about where a row falls. Before arrays become trees again every node is 
 out of its arrays or around in a circle.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,8 @@ class ForestKind:
         return TreesKind(self.n_features).pack(value.trees, arrays, at)
 
     def unpack(self, node: Json, arrays: Arrays, at: str) -> FittedForest:
-        return FittedForest.of(TreesKind(self.n_features).unpack(node, arrays, at))
+        trees = TreesKind(self.n_features).unpack(node, arrays, at)
+        return FittedForest.of(trees, trees.left)
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class TreesKind:
             arrays[f"{place}value"] = np.concatenate([tree.value[:, 0, :] for tree in trees])
         return {"features": int(trees[0].n_features)}
 
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> list[Tree]:
+    def unpack(self, node: Json, arrays: Arrays, at: str) -> "StoredTrees":
         keys(node, {"features"}, at)
         n_features = Whole(1, _MAX_FEATURES).unpack(node["features"], arrays, f"{at}.features")
         expect(self.n_features in (None, n_features), at, f"reads rows of {n_features} numbers, not {self.n_features}")
@@ -70,13 +72,15 @@ class TreesKind:
         value = None
         if self.n_classes:
             value = Array("float64", (n_nodes, self.n_classes)).unpack("C", arrays, f"{place}value")
-        trees, start = [], 0
-        for size in sizes.tolist():
-            part = slice(start, start + size)
-            shares = np.zeros((size, 1)) if value is None else value[part]
-            trees.append(_tree(Nodes(left[part], right[part], feature[part], threshold[part]), n_features, shares, at))
-            start += size
-        return trees
+        ends = np.cumsum(sizes).tolist()
+        parts = [slice(end - size, end) for end, size in zip(ends, sizes.tolist(), strict=True)]
+        trees = [
+            Nodes(left[part], right[part], feature[part], threshold[part], None if value is None else value[part])
+            for part in parts
+        ]
+        for nodes in trees:
+            _check(nodes, n_features, at)
+        return StoredTrees(trees, n_features)
 
 
 class Nodes(NamedTuple):
@@ -86,11 +90,37 @@ class Nodes(NamedTuple):
     right: NDArray[np.int32]
     feature: NDArray[np.int32]
     threshold: NDArray[np.float64]
+    value: NDArray[np.float64] | None  # (nodes, K)
 
 
-def _tree(nodes: Nodes, n_features: int, value: NDArray[np.float64], at: str) -> Tree:
-    """A tree of checked nodes; ``value`` (nodes, K)."""
-    left, right, feature, threshold = nodes
+class StoredTrees(Sequence[Tree]):
+    """Trees that are made when the first row comes: scikit-learn needs 76 bytes for a node, a file 20."""
+
+    def __init__(self, nodes: list[Nodes], n_features: int) -> None:
+        self.left = [one.left for one in nodes]
+        self._n, self._nodes, self._n_features = len(nodes), nodes, n_features
+        self._made: list[Tree] | None = None
+
+    def _trees(self) -> list[Tree]:
+        nodes = self._nodes  # read before _made is: another thread may be making the same trees
+        if self._made is None:
+            self._made = [_tree(one, self._n_features) for one in nodes]
+            self._nodes, self.left = [], []
+        return self._made
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, at: int) -> Tree: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Tree]: ...
+    def __getitem__(self, at: int | slice) -> Tree | list[Tree]:
+        return self._trees()[at]
+
+
+def _check(nodes: Nodes, n_features: int, at: str) -> None:
+    left, right, feature = nodes.left, nodes.right, nodes.feature
     n = len(left)
     inner = left != -1
     children = np.concatenate([left[inner], right[inner]])
@@ -99,11 +129,16 @@ def _tree(nodes: Nodes, n_features: int, value: NDArray[np.float64], at: str) ->
     expect(bool((right[~inner] == -1).all() and (children > parents).all() and (children < n).all()), at, "is no tree")
     expect(bool((np.bincount(children, minlength=n)[1:] == 1).all()), at, "is no tree")
     expect(bool((feature[inner] >= 0).all() and (feature[inner] < n_features).all()), at, "asks for unknown columns")
-    packed = np.zeros(n, dtype=_NODE)
+
+
+def _tree(nodes: Nodes, n_features: int) -> Tree:
+    """scikit-learn's tree of checked nodes."""
+    left, right, feature, threshold, value = nodes
+    packed = np.zeros(len(left), dtype=_NODE)
     for name, part in (("left_child", left), ("right_child", right), ("feature", feature), ("threshold", threshold)):
         packed[name] = part
-    tree = Tree(n_features, np.array([value.shape[1]], dtype=np.intp), 1)
+    shares = np.zeros((len(left), 1)) if value is None else np.ascontiguousarray(value, dtype=np.float64)
+    tree = Tree(n_features, np.array([shares.shape[1]], dtype=np.intp), 1)
     # Prediction does not look at the depth.
-    values = np.ascontiguousarray(value, dtype=np.float64)[:, None, :]
-    tree.__setstate__({"max_depth": 0, "node_count": n, "nodes": packed, "values": values})
+    tree.__setstate__({"max_depth": 0, "node_count": len(left), "nodes": packed, "values": shares[:, None, :]})
     return tree
