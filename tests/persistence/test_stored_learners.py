@@ -123,6 +123,27 @@ def test_a_reader_goes_on_when_a_writer_removes_what_it_was_reading(tmp_path):
     assert same_answers(reader, load(tmp_path))
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda learner, X: learner.predict(X),
+        lambda learner, X: learner.predict_task_proba(X),
+        lambda learner, X: learner.predict_task(X, same_task=True),
+        lambda learner, X: learner.novelty(X),
+        lambda learner, X: learner.explain("task-0", folds=2).accuracy,
+    ],
+    ids=["label without a task", "tasks", "one task", "novelty", "explanation"],
+)
+def test_every_question_is_answered_in_the_newest_state_if_the_old_one_is_gone(ask, tmp_path):
+    reader = taught(forest(store=Store(tmp_path, cache_bytes=0)), 2)
+    writer = forest(store=tmp_path).forget("task-1")
+    for number in (2, 0):
+        writer.partial_fit(*rows(number), task=f"task-{number}")
+    X = rows(0)[0]
+    np.testing.assert_array_equal(ask(reader, X), ask(writer, X))
+    assert list(reader.tasks_) == ["task-0", "task-2"]
+
+
 def test_readers_see_only_states_that_have_been(tmp_path):
     figures = watch(tmp_path, seconds=3, n_readers=2)
     assert figures["answers"] > 10

@@ -113,7 +113,7 @@ class Silly(Stored, Foreign, Many):
         Explanation
             Accuracies; prints as a table, and ``plot()`` draws who helps whom.
         """
-        return explain(self, task, X, y, folds=folds)
+        return self._retried(lambda: explain(self, task, X, y, folds=folds))
 
     def _start(self) -> None:
         check_count(self.budget, "budget", optional=True)

@@ -1,19 +1,23 @@
 """A learner that keeps itself in a directory."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lifelong._validation import Rows
 from lifelong.exceptions import PersistenceError
 from lifelong.learners.parts import Parts
+from lifelong.learners.unknown_task import Inferred
 from lifelong.tasks.base import TaskName
 
 if TYPE_CHECKING:
     from lifelong.persistence.store import OpenStore, Store
+
+Answer = TypeVar("Answer")
 
 
 class Stored(Parts):
@@ -49,9 +53,19 @@ class Stored(Parts):
         self, X: Any, task: TaskName | None = None, *, priors: Mapping[Any, float] | None = None
     ) -> NDArray[np.float64]:
         """Posteriors (n, K), columns in the order of :meth:`classes_of`; see :meth:`Learner.predict_proba`."""
+        return self._retried(lambda: super(Stored, self).predict_proba(X, task, priors=priors))
+
+    def _infer(self, rows: Rows, *, same_task: bool) -> Inferred:
+        return self._retried(lambda: super(Stored, self)._infer(rows, same_task=same_task))
+
+    def _novelty(self, X: Rows) -> NDArray[np.float64]:
+        return self._retried(lambda: super(Stored, self)._novelty(X))
+
+    def _retried(self, ask: Callable[[], Answer]) -> Answer:
+        """The answer, in the newest state if need be."""
         while True:
             try:
-                return super().predict_proba(X, task, priors=priors)
+                return ask()
             except PersistenceError:
                 # Another process has learnt more and removed what only the old state needed: go on from the new one.
                 if self.store is None or not self._open_store().refresh(self):

@@ -44,8 +44,8 @@ class UnknownTask:
         ``predict(X)`` without a task gives the labels of these tasks. With ``same_task`` all rows are from one task,
         whichever it is: the more rows, the surer.
         """
-        names = check_labels(list(self._all_tasks()))
-        found: Labels = names[self.predict_task_proba(X, same_task=same_task).argmax(axis=1)]
+        best = self.predict_task_proba(X, same_task=same_task).argmax(axis=1)
+        found: Labels = check_labels(list(self.tasks_))[best]
         return found
 
     def predict_task_proba(self, X: Any, *, same_task: bool = False) -> Array:
