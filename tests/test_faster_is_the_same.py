@@ -6,8 +6,10 @@ import torch
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils._param_validation import InvalidParameterError
 
+from lifelong._validation import check_rows
 from lifelong.channels.leaf import leaf_votes
 from lifelong.encoders import ForestEncoder
+from lifelong.exceptions import InputError
 from lifelong.learners.density import Gaussians
 from lifelong.nets.architectures import cnn
 from lifelong.nets.training import forward
@@ -21,6 +23,29 @@ def test_a_row_gets_the_same_votes_alone_as_among_many_bit_for_bit(abstentions: 
     together = leaf_votes(Z, table)
     for row in range(0, 300, 50):
         np.testing.assert_array_equal(leaf_votes(Z[row : row + 1], table)[0], together[row])
+
+
+def test_votes_are_the_same_before_and_after_posteriors_are_kept() -> None:
+    rng = np.random.default_rng(0)
+    Z = rng.integers(-1, 40, size=(300, 7)).astype(np.int32)
+    table = rng.integers(0, 9, size=(40, 5)).astype(np.uint8)
+    few = leaf_votes(Z[:3], table)  # fewer than leaves: not kept
+    leaf_votes(Z, table)  # kept from here on
+    np.testing.assert_array_equal(leaf_votes(Z[:3], table), few)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_an_array_that_is_right_already_is_looked_at_no_less(value: float) -> None:
+    X = np.ones((5, 3), dtype=np.float32)
+    assert check_rows(X) is X
+    X[3, 1] = value
+    with pytest.raises(InputError, match="contains"):
+        check_rows(X)
+
+
+def test_numbers_whose_squares_are_too_large_are_welcome() -> None:
+    X = np.full((5, 3), 3e38, dtype=np.float32)
+    np.testing.assert_array_equal(check_rows(X), X)
 
 
 def test_sums_of_classes_are_those_of_adding_row_by_row_bit_for_bit() -> None:

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
+from lifelong._cache import Cache
 from lifelong._validation import Codes
 from lifelong.channels.base import Posteriors, average, n_rows_of
 from lifelong.encoders.base import Mask, held_out
@@ -15,6 +15,8 @@ from lifelong.encoders.forest import FittedForest, Leaves
 from lifelong.tasks.base import TaskName
 
 Counts = NDArray[Any]  # (leaves, K): unsigned, or fractions where rows have weights
+
+_READY = Cache(64 * 2**20)  # posteriors of tables, in eight times their bytes: as many as were used last
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +73,9 @@ class LeafChannel:
     def predict_proba(self, representations: Mapping[TaskName, Leaves]) -> Posteriors:
         """Average the posteriors of the leaves that a row falls into, over trees and forests."""
         votes = np.zeros((n_rows_of(representations), len(self.class_counts)))
-        known = {name: Z for name, Z in representations.items() if name in self.tables}
-        room = np.empty((max((len(self.tables[name]) for name in known), default=0), len(self.class_counts)))
-        for name, Z in known.items():
-            votes += leaf_votes(Z, self.tables[name], room)
+        for name, Z in representations.items():
+            if name in self.tables:
+                votes += leaf_votes(Z, self.tables[name])
         return average(votes, self.class_counts)
 
     @property
@@ -98,21 +99,26 @@ def smallest(counts: NDArray[Any]) -> Counts:
     return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
-def leaf_votes(Z: Leaves, table: Counts, room: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """Sum over trees of the posteriors in each row's leaves; an empty leaf adds nothing, nor does an entry of -1.
-
-    ``room`` (leaves or more, K) is written over: fresh memory for every forest would take longer than the sums.
-    """
-    leaves, ends = Z.ravel(), np.arange(len(Z) + 1) * Z.shape[1]
-    if Z.min(initial=0) < 0:
+def leaf_votes(Z: Leaves, table: Counts) -> NDArray[np.float64]:
+    """Sum over trees of the posteriors in each row's leaves; an empty leaf adds nothing, nor does an entry of -1."""
+    posteriors = _READY.get(table)
+    if posteriors is None and Z.size < len(table):  # few rows: their leaves will do
         asked = Z >= 0
-        leaves, ends = Z[asked], np.concatenate([[0], np.cumsum(asked.sum(axis=1))])
-    if len(leaves) < len(table):  # few rows: their leaves will do
-        table, leaves = table[leaves], np.arange(len(leaves), dtype=np.int32)
-    posteriors = np.empty(table.shape) if room is None else room[: len(table)]  # (leaves, K)
-    posteriors[:] = table
+        table, Z = table[Z[asked]], np.where(asked, np.cumsum(asked).reshape(Z.shape) - 1, -1)
+        posteriors = leaf_posteriors(table)
+    elif posteriors is None:
+        posteriors = leaf_posteriors(table)
+        _READY.put(table, posteriors)
+    votes = np.zeros((len(Z), table.shape[1]))
+    for leaves in Z.T:
+        votes += posteriors.take(leaves, axis=0)
+    return votes
+
+
+def leaf_posteriors(table: Counts) -> NDArray[np.float64]:
+    """Class shares in each leaf (leaves + 1, K); the last line, which leaf -1 finds, is all zeros."""
+    posteriors = np.zeros((len(table) + 1, table.shape[1]))
+    posteriors[:-1] = table
     per_leaf = np.einsum("lk->l", posteriors)
     posteriors /= np.where(per_leaf > 0, per_leaf, 1)[:, None]
-    # Row i of this matrix marks the leaves of row i: the product sums their posteriors without an (n, B, K) array.
-    membership = csr_array((np.ones(len(leaves)), leaves, ends), shape=(len(Z), len(table)))
-    return np.asarray(membership @ posteriors)
+    return posteriors

@@ -45,10 +45,10 @@ class FittedForest:
     def encode(self, X: Rows) -> Leaves:
         """The leaf of each row in each tree."""
         rows = np.asarray(flatten(X), dtype=np.float32)  # a channel's forest may read another forest's leaves
-        leaves = np.empty((len(rows), len(self.trees)), dtype=np.int32)
-        for b, (tree, number) in enumerate(zip(self.trees, self.leaf_of_node, strict=True)):
-            leaves[:, b] = number[tree.apply(rows)]
-        return leaves
+        leaves = np.empty((len(self.trees), len(rows)), dtype=np.int32)
+        for tree, number, place in zip(self.trees, self.leaf_of_node, leaves, strict=True):
+            number.take(tree.apply(rows), out=place, mode="clip")  # "raise", the default, would take a copy
+        return leaves.T
 
     @property
     def n_parameters(self) -> int:

@@ -292,17 +292,21 @@ class Learner(UnknownTask, Growing, ClassifierMixin, BaseEstimator, ABC):
         self.tasks_ = {**self.tasks_, lesson.task: lesson.record}
 
     def _check_rows(self, X: Any, *, first: bool) -> Rows:
-        owner = type(self).__name__
-        try:  # column names, where X has any, must be those of the first task
-            validate_data(self, X, reset=first or not getattr(self, "tasks_", {}), skip_check_array=True)
-        except ValueError as error:
-            if "feature names" in str(error):
-                raise InputError(str(error), see="my-data") from None
-        rows = check_rows(X, in_shape=None if first else self.in_shape_, owner=owner)
+        if first or hasattr(self, "feature_names_in_") or type(X) is not np.ndarray:
+            self._check_column_names(X, first=first)
+        rows = check_rows(X, in_shape=None if first else self.in_shape_, owner=type(self).__name__)
         if first:
             self.in_shape_ = rows.shape[1:]
             self.n_features_in_ = rows.shape[1]
         return rows
+
+    def _check_column_names(self, X: Any, *, first: bool) -> None:
+        """Column names, where X has any, must be those of the first task."""
+        try:
+            validate_data(self, X, reset=first or not getattr(self, "tasks_", {}), skip_check_array=True)
+        except ValueError as error:
+            if "feature names" in str(error):
+                raise InputError(str(error), see="my-data") from None
 
     def _known_task(self, task: TaskName | None) -> TaskName:
         known: dict[TaskName, TaskRecord] = getattr(self, "tasks_", {})

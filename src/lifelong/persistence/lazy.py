@@ -1,11 +1,9 @@
-"""Maps whose values lie in files until somebody asks for one, and the cache that bounds how many stay in memory."""
+"""Maps whose values lie in files until somebody asks for one; a cache bounds how many stay in memory."""
 
-import threading
-import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from lifelong._cache import Cache
 from lifelong.persistence.kinds import Name
 from lifelong.persistence.text import Json
 
@@ -19,50 +17,6 @@ class Entry:
 
     def __init__(self, node: Json = None, value: Any = None) -> None:
         self.node, self.value = node, value
-
-
-class Cache:
-    """The values used last, of at most so many bytes; a value goes with its entry, as when a task is forgotten."""
-
-    def __init__(self, max_bytes: int) -> None:
-        # A lock that its holder may take again: an entry can die at any moment, also inside of a block below.
-        self.max_bytes, self._total, self._lock = max_bytes, 0, threading.RLock()
-        self._values: OrderedDict[weakref.ref[Entry], tuple[Any, int]] = OrderedDict()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Cache, (self.max_bytes,)
-
-    def get(self, entry: Entry) -> Any:
-        """The value, if it is there."""
-        with self._lock:
-            key = weakref.ref(entry)
-            found = self._values.get(key)
-            if found is None:
-                return None
-            self._values.move_to_end(key)
-            return found[0]
-
-    def put(self, entry: Entry, value: Any) -> None:
-        """Keep a value, and drop those that have not been used for longest."""
-        size = int(value.nbytes)
-        with self._lock:
-            key = weakref.ref(entry, self._drop)
-            if key in self._values or size > self.max_bytes:
-                return
-            self._values[key] = value, size
-            self._total += size
-            while self._total > self.max_bytes:
-                self._drop(next(iter(self._values)))
-
-    def _drop(self, key: "weakref.ref[Entry]") -> None:
-        with self._lock:
-            _, size = self._values.pop(key, (None, 0))
-            self._total -= size
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all values that are kept."""
-        return self._total
 
 
 class Stored(Mapping[Name, Any]):

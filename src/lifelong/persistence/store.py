@@ -8,11 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lifelong._cache import Cache
 from lifelong.exceptions import PersistenceError
 from lifelong.learners.base import Learner
 from lifelong.persistence.directory import MANIFEST, Directory, Gone
 from lifelong.persistence.kinds import Name
-from lifelong.persistence.lazy import Cache, stored
+from lifelong.persistence.lazy import stored
 from lifelong.persistence.learners import name_of, states_of
 from lifelong.persistence.manifest import (
     Manifest,
