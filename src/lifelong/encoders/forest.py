@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,7 @@ class ForestEncoder:
     (30, 3)
     """
 
+    workers: ClassVar[str] = "threads"  # growing leaves Python's lock: no rows need go to other processes
     n_trees: int = 10
     max_depth: int | None = 30
     max_samples: float = 0.67

@@ -6,7 +6,7 @@ from copy import copy
 from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from lifelong._parallel import parallel_map, place
 from lifelong._random import generator
@@ -55,8 +55,9 @@ class Many(Located):
     def partial_fit_many(self, tasks: Iterable[Task]) -> Self:
         """Learn many new tasks: as if by :meth:`partial_fit` one by one, bit for bit, but encoders train in parallel.
 
-        With ``n_jobs`` processes, one encoder each; or on a cluster (:func:`lifelong.engine`), where each task's
-        channel learns from all encoders in parallel, too. All tasks are learnt, or none.
+        On ``n_jobs`` threads (forests) or processes (networks), one encoder each; or on a cluster
+        (:func:`lifelong.engine`), where each task's channel learns from all encoders in parallel, too. All tasks are
+        learnt, or none.
         """
         with self._all_or_nothing():
             lessons = [self._prepare(task.X_train, task.y_train, task.name) for task in tasks]
@@ -82,9 +83,12 @@ class Many(Located):
             self._record(lesson)
 
     def _train_encoders(self, lessons: list[Lesson]) -> list[Trained]:
-        train = partial(train_encoder, self._encoder(), self.seed_)
+        encoder = self._encoder()
         addresses = [self._claim(lesson.task) for lesson in lessons]
-        return parallel_map(train, addresses, lessons, n_jobs=self.n_jobs, prefer="processes")
+        threads = current() is None and getattr(encoder, "workers", "processes") == "threads"
+        train = partial(train_encoder, encoder, self.seed_)
+        prefer: Literal["threads", "processes"] = "threads" if threads else "processes"
+        return parallel_map(train, addresses, lessons, n_jobs=self.n_jobs, prefer=prefer)
 
     def _tasks_are_independent(self, n_new: int) -> bool:
         """Whether what a task's channel learns depends on no other task's channel or rows."""

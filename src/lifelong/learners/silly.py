@@ -45,7 +45,7 @@ class Silly(Stored, Foreign, Many):
     replay : float
         Share of a task's rows that is kept for later encoders (backward transfer). 0 keeps none.
     n_jobs : int, optional
-        Threads (trees, channels) or processes (:meth:`partial_fit_many`). Results do not depend on it.
+        Threads (trees, channels), or processes (networks in :meth:`partial_fit_many`). Results do not depend on it.
     random_state : int, Generator or None
     store : path or Store, optional
         A directory where the learner keeps itself: it is saved before :meth:`partial_fit` returns, goes on from what is
