@@ -6,6 +6,7 @@ import torch
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils._param_validation import InvalidParameterError
 
+from lifelong import NetworkEncoder, Recipe
 from lifelong._validation import check_rows
 from lifelong.channels.leaf import leaf_votes
 from lifelong.encoders import ForestEncoder
@@ -86,3 +87,13 @@ def test_images_in_chunks_are_what_they_are_at_once_to_six_digits() -> None:
         X = torch.randn(300, 1, 8, 8)
         at_once = body(X).numpy()
     np.testing.assert_allclose(forward(body, X.numpy(), device=torch.device("cpu")), at_once, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("network", ["cnn", (12,)])
+def test_rows_standardised_once_train_the_same_network_bit_for_bit(network, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((60, 3, 8, 8), dtype=np.float32), np.arange(60) % 3
+    encoder = NetworkEncoder(network, width=0.1, recipe=Recipe(iterations=6))
+    once = encoder.fit(X, y, rng=np.random.default_rng(1)).encode(X)
+    monkeypatch.setattr("lifelong.nets.training._COPIED", 0)
+    np.testing.assert_array_equal(encoder.fit(X, y, rng=np.random.default_rng(1)).encode(X), once)

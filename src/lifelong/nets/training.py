@@ -21,6 +21,7 @@ Output = Callable[[torch.Tensor], torch.Tensor]
 BatchLoss = Callable[[torch.Tensor], torch.Tensor]  # row numbers of a batch → its loss
 
 _ROWS_AT_ONCE = 500
+_COPIED = 256 * 2**20  # bytes of rows of which training may make a copy
 _IMAGES_AT_ONCE = 250  # what convolutions make of 500 does not stay in the cache: they take up to twice as long
 
 
@@ -40,13 +41,25 @@ def fit_classifier(
         inputs, targets = torch.from_numpy(X).to(device), torch.from_numpy(y).to(device)
         body = nn.Sequential(front(inputs, recipe), build(network, X.shape[1:], width)).to(device)
         head = nn.Linear(n_outputs(body, inputs), int(y.max()) + 1).to(device)
-        model = nn.Sequential(body, head)
+        learning, rows = _without_front(body, inputs, channels_last=network == "cnn")
+        model = nn.Sequential(learning, head)
         if weights is None:
-            train(model, cross_entropy, inputs, targets, recipe)
+            train(model, cross_entropy, rows, targets, recipe)
         else:
             w = torch.from_numpy(weights / weights.mean()).float().to(device)
-            optimise(model, lambda rows: _weighted_loss(model(inputs[rows]), targets[rows], w[rows]), len(w), recipe)
+            optimise(model, lambda some: _weighted_loss(model(rows[some]), targets[some], w[some]), len(w), recipe)
+        body.eval()
     return body, head
+
+
+def _without_front(body: nn.Sequential, inputs: torch.Tensor, *, channels_last: bool) -> tuple[nn.Module, torch.Tensor]:
+    """What there is to train, and its rows: standardised once and not in every batch, if a copy of them is small."""
+    front, network = body
+    if not isinstance(front, Standardise) or inputs.nbytes > _COPIED:
+        return body, inputs
+    with torch.no_grad():
+        rows = front(inputs)
+    return network, rows.to(memory_format=torch.channels_last) if channels_last and rows.ndim == 4 else rows
 
 
 def _weighted_loss(logits: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
