@@ -13,7 +13,7 @@ from proglearn.network import LifelongClassificationNetwork
 from proglearn.progressive_learner import ClassificationProgressiveLearner
 
 from benchmarks.streams import flat_tasks, image_tasks
-from benchmarks.worker import Figures, Watch, deep_bytes, serve
+from benchmarks.worker import Figures, Watch, measured, serve
 
 
 def forest(tasks: int, rows: int, features: int) -> Figures:
@@ -54,30 +54,17 @@ def network(tasks: int, rows: int, epochs: int) -> Figures:
 
 
 def _measured(learner: Any, add: Any, stream: list[tuple[np.ndarray, np.ndarray]]) -> Figures:
-    total, channels, pushing, predict, one_row = Watch(), Watch(), Watch(), Watch(), Watch()
-    encoder = learner.default_transformer_class
-    plain = encoder.transform
-    encoder.transform = pushing.over(plain)
+    channels = Watch()
     learner.set_voter, learner.set_decider = channels.over(learner.set_voter), channels.over(learner.set_decider)
-    with total:
-        for t, (X, y) in enumerate(stream):
-            add(learner, X, y, t)
-    encoder.transform = plain
-    X, y = stream[0]
-    with predict:
-        right = (learner.predict(X, 0) == y).mean()
-    with one_row:
-        learner.predict(X[:1], 0)
-    voters = {task: dict(of) for task, of in learner.task_id_to_transformer_id_to_voters.items()}
-    return {
-        "total": total.total,
-        "channels": channels.total,
-        "counting": channels.total - pushing.total,
-        "predict": predict.total,
-        "predict one row": one_row.total,
-        "bytes of channels": deep_bytes(voters),
-        "accuracy on training rows": float(right),
-    }
+    return measured(
+        stream,
+        lambda X, y, t: add(learner, X, y, t),
+        lambda X: learner.predict(X, 0),
+        channels=channels,
+        encoder=learner.default_transformer_class,
+        push="transform",
+        held=lambda: {task: dict(of) for task, of in learner.task_id_to_transformer_id_to_voters.items()},
+    )
 
 
 if __name__ == "__main__":

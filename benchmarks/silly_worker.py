@@ -5,7 +5,7 @@ from typing import Any
 from torch import nn
 
 from benchmarks.streams import flat_tasks, image_tasks
-from benchmarks.worker import Figures, Watch, deep_bytes, serve
+from benchmarks.worker import Figures, Watch, measured, serve
 from lifelong import SillyForest, SillyNetwork
 from lifelong.encoders.forest import FittedForest
 from lifelong.encoders.network import FittedNetwork
@@ -30,28 +30,17 @@ def small_cnn(_: tuple[int, ...]) -> nn.Module:
 
 def _measured(learner: Any, encoder: Any, n_tasks: int, n_rows: int, shape: Any) -> Figures:
     stream = flat_tasks(n_tasks, n_rows, shape) if isinstance(shape, int) else image_tasks(n_tasks, n_rows, shape)
-    total, channels, pushing, predict, one_row = Watch(), Watch(), Watch(), Watch(), Watch()
+    channels = Watch()
     learner._see = channels.over(learner._see)  # Algorithms 2 and 3: push rows through an encoder, update the channel
-    plain = encoder.encode
-    encoder.encode = pushing.over(plain)
-    with total:
-        for t, (X, y) in enumerate(stream):
-            learner.partial_fit(X, y, task=t)
-    encoder.encode = plain
-    X, y = stream[0]
-    with predict:
-        right = (learner.predict(X, task=0) == y).mean()
-    with one_row:
-        learner.predict(X[:1], task=0)
-    return {
-        "total": total.total,
-        "channels": channels.total,
-        "counting": channels.total - pushing.total,
-        "predict": predict.total,
-        "predict one row": one_row.total,
-        "bytes of channels": deep_bytes(learner.channels_, learner.densities_),
-        "accuracy on training rows": float(right),
-    }
+    return measured(
+        stream,
+        lambda X, y, t: learner.partial_fit(X, y, task=t),
+        lambda X: learner.predict(X, task=0),
+        channels=channels,
+        encoder=encoder,
+        push="encode",
+        held=lambda: (learner.channels_, learner.densities_),
+    )
 
 
 if __name__ == "__main__":

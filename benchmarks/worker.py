@@ -78,6 +78,44 @@ class Watch:
         return watched
 
 
+def measured(
+    stream: list[tuple[Any, Any]],
+    add: Callable[[Any, Any, int], Any],
+    predict: Callable[[Any], Any],
+    *,
+    channels: Watch,
+    encoder: Any,
+    push: str,
+    held: Callable[[], Any],
+) -> Figures:
+    """Learn the tasks and predict the first one's rows.
+
+    ``channels`` watches what a learner does after training an encoder; of that, ``encoder.push`` is rows going through
+    encoders. ``held()`` is what channels are made of.
+    """
+    total, pushing, rows, one_row = Watch(), Watch(), Watch(), Watch()
+    plain = getattr(encoder, push)
+    setattr(encoder, push, pushing.over(plain))
+    with total:
+        for t, (X, y) in enumerate(stream):
+            add(X, y, t)
+    setattr(encoder, push, plain)
+    X, y = stream[0]
+    with rows:
+        right = (predict(X) == y).mean()
+    with one_row:
+        predict(X[:1])
+    return {
+        "total": total.total,
+        "channels": channels.total,
+        "counting": channels.total - pushing.total,
+        "predict": rows.total,
+        "predict one row": one_row.total,
+        "bytes of channels": deep_bytes(held()),
+        "accuracy on training rows": float(right),
+    }
+
+
 def deep_bytes(*things: Any) -> int:
     """Bytes of Python objects and of everything they hold, each counted once; trees by their nodes and values."""
     total, seen, left = 0, set(), list(things)

@@ -71,9 +71,9 @@ class NeighboursChannel:
                 k = min(self.n_neighbours or max(1, round(len(y) ** 0.5)), len(y))
                 nearest = NearestNeighbors(n_neighbors=k).fit(known).kneighbors(Z, return_distance=False)  # (n, k)
                 w = self.weights.get(name, np.ones(len(y)))[nearest]
-                votes += (
-                    np.eye(len(self.class_counts))[y[nearest]] * (w / w.sum(axis=1, keepdims=True))[:, :, None]
-                ).sum(axis=1)
+                cells = np.arange(len(Z))[:, None] * votes.shape[1] + y[nearest]  # (n, k): places in votes
+                shares = w / w.sum(axis=1, keepdims=True)
+                votes += np.bincount(cells.ravel(), shares.ravel(), minlength=votes.size).reshape(votes.shape)
         return average(votes, self.class_counts)
 
     @property
