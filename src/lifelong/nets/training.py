@@ -23,7 +23,7 @@ BatchLoss = Callable[[torch.Tensor], torch.Tensor]  # row numbers of a batch →
 
 _ROWS_AT_ONCE = 500
 _COPIED = 256 * 2**20  # bytes of rows of which training may make a copy
-_PIXELS_AT_ONCE = 100_000  # what convolutions make of more does not stay in the cache: they take up to twice as long
+_PIXELS_AT_ONCE = 2**17  # what convolutions make of more does not stay in the cache: they take up to twice as long
 
 
 def fit_classifier(
@@ -175,7 +175,9 @@ def forward(model: nn.Module, X: Rows, *, device: torch.device, output: Output |
     output = output or model
     mirrors = any(bool(part.mirrors) for part in model.modules() if isinstance(part, Augment))
     outputs = []
-    chunk = max(32, _PIXELS_AT_ONCE // math.prod(X.shape[2:])) if X.ndim == 4 else _ROWS_AT_ONCE
+    chunk = _ROWS_AT_ONCE
+    if X.ndim == 4:
+        chunk = 32 * max(1, _PIXELS_AT_ONCE // (32 * math.prod(X.shape[2:])))  # kernels like round numbers
     with one_thread():
         for start in range(0, len(X), chunk):
             x = torch.from_numpy(X[start : start + chunk]).to(device)
