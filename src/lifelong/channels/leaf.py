@@ -86,9 +86,12 @@ class LeafChannel:
 
 def count_leaves(Z: Leaves, y: Codes, n_leaves: int, n_classes: int, times: NDArray[Any] | None = None) -> Counts:
     """Rows per (leaf, class); entries of -1 are not counted."""
-    cell = Z * np.intp(n_classes) + y[:, None]  # (n, B): position in the flattened table
-    asked = Z >= 0
-    counts = np.bincount(cell[asked], None if times is None else times[asked], minlength=n_leaves * n_classes)
+    cell = (Z * np.intp(n_classes) + y[:, None]).ravel(order="K" if times is None else "C")  # places in the table
+    weights = None if times is None else times.ravel()
+    if Z.min(initial=0) < 0:
+        asked = Z.ravel(order="K" if times is None else "C") >= 0
+        cell, weights = cell[asked], None if weights is None else weights[asked]
+    counts = np.bincount(cell, weights, minlength=n_leaves * n_classes)
     return smallest(counts.reshape(n_leaves, n_classes))
 
 
