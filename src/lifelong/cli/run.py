@@ -22,6 +22,8 @@ Examples:
 
   lifelong run cifar-10x10 --learners silly-n,silly-f,lwf --out runs/cifar --n-jobs 2
 
+  lifelong run ablation-budget --reuse runs/cifar-10x10
+
   lifelong run food1k-50x20 --smoke
 
   lifelong run cifar-10x10 --engine ray --engine-address 10.0.0.1:6379
@@ -49,6 +51,9 @@ def run(
     out: Annotated[Path | None, typer.Option(help="Run directory. Default: runs/EXPERIMENT.")] = None,
     data_dir: Annotated[Path | None, typer.Option(help="Raw files. Default: $LIFELONG_DATA, else the cache.")] = None,
     n_jobs: Annotated[int, typer.Option(help="Processes, one thread each.", min=1)] = 1,
+    reuse: Annotated[
+        list[Path] | None, typer.Option(help="Another run's directory: what it has measured alike is taken over.")
+    ] = None,
     engine: Annotated[str, typer.Option(help="Where work runs: local, ray or dask.")] = "local",
     engine_address: Annotated[
         str | None, typer.Option(help="host:port of a Ray head or Dask scheduler. Default: a cluster of --n-jobs here.")
@@ -61,7 +66,7 @@ def run(
     labels = [label.strip() for label in learners.split(",") if label.strip()]
     spec = find(experiment).spec(smoke=smoke, learners=labels, repetitions=repetitions, seed=seed)
     folder = out or Path("runs") / (f"{experiment}-smoke" if smoke else experiment)
-    session = prepare(spec, folder, data_dir)
+    session = prepare(spec, folder, data_dir, reuse or ())
     console = Console(soft_wrap=True, highlight=False)
     _announce(console, session)
     started_here = engine != "local" and engine_address is None
@@ -75,9 +80,11 @@ def _announce(console: Console, session: Session) -> None:
     streams = "" if len(spec.parts) == 1 else f" × {len(spec.parts)} streams"
     size = f"{_count(len(spec.learners), 'learner')}{streams} × {_count(spec.repetitions, 'repetition')}"
     console.print(f"{spec.experiment} ({spec.version}): {size}, {session.total} rows → {session.store.folder}")
-    if session.done:
-        what = "nothing left to do" if not session.left else f"{session.left} left"
-        console.print(f"Going on where an earlier run stopped: {session.done} rows are done, {what}.")
+    left = f"{session.left} left" if session.left else "nothing left to do"
+    if session.taken:
+        console.print(f"Taken over from other runs: {_count(len(session.taken), 'row')}, {left}.")
+    elif session.done:
+        console.print(f"Going on where an earlier run stopped: {session.done} rows are done, {left}.")
     if session.failed:
         console.print(f"{session.failed} failed before and are tried again.")
 

@@ -1,11 +1,12 @@
 """A run and its directory: what is there, what is left, and rows that are stored before anyone hears of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lifelong.experiments.plan import Cell, plan, still_missing
+from lifelong.experiments.reuse import rows_of_others
 from lifelong.experiments.rows import Row
 from lifelong.experiments.runner import Event, run_cells
 from lifelong.experiments.spec import Spec
@@ -24,6 +25,7 @@ class Session:
     total: int  # rows of the whole run
     done: int  # of these, already there
     failed: int  # cells that failed in an earlier start and are tried again
+    taken: tuple[Row, ...] = ()  # of those that are already there, the ones from other runs: yet to be stored here
 
     @property
     def left(self) -> int:
@@ -34,6 +36,8 @@ class Session:
         """Measure what is left; a row is on the disk before it is yielded. Ends with a fresh ``summary.json``."""
         with self.store.writing() as writer:
             self.store.write_spec(self.spec)
+            for row in self.taken:
+                writer.append(row)
             try:
                 for event in run_cells(self.cells, self.spec.hash, self.data_dir, n_jobs):
                     if isinstance(event, Row):
@@ -47,8 +51,11 @@ class Session:
         return summary(results_of(self.spec, self.store.rows()))
 
 
-def prepare(spec: Spec, folder: Path, data_dir: Path | None = None) -> Session:
-    """Look at what the directory has, and find what is left to do. Learners and repetitions may have been added."""
+def prepare(spec: Spec, folder: Path, data_dir: Path | None = None, reuse: Sequence[Path] = ()) -> Session:
+    """Look at what the directory has, and find what is left to do. Learners and repetitions may have been added.
+
+    Rows that the run directories ``reuse`` have measured under the same conditions are taken over.
+    """
     store = Store(folder)
     stored = store.read_spec()
     whole = spec if stored is None else spec.joined_with(stored, str(folder))
@@ -56,6 +63,8 @@ def prepare(spec: Spec, folder: Path, data_dir: Path | None = None) -> Session:
     done = {row.key for row in rows if row.done}
     cells = plan(whole, data_dir)
     expected = {key for cell in cells for key in cell.all_keys()}
+    taken = rows_of_others(still_missing(cells, done), whole.hash, reuse)
+    done |= {row.key for row in taken}
     failed = {(row.part, row.learner, row.repetition) for row in rows if not row.done}
     return Session(
         spec=whole,
@@ -65,4 +74,5 @@ def prepare(spec: Spec, folder: Path, data_dir: Path | None = None) -> Session:
         total=len(expected),
         done=len(expected & done),
         failed=len(failed),
+        taken=tuple(taken),
     )
