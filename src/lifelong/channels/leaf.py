@@ -86,10 +86,11 @@ class LeafChannel:
 
 def count_leaves(Z: Leaves, y: Codes, n_leaves: int, n_classes: int, times: NDArray[Any] | None = None) -> Counts:
     """Rows per (leaf, class); entries of -1 are not counted."""
-    cell = (Z * np.intp(n_classes) + y[:, None]).ravel(order="K" if times is None else "C")  # places in the table
+    # Places in the table; all those of leaf -1 are negative. Without weights any order will do: that of memory.
+    cell = (Z * np.intp(n_classes) + y[:, None]).ravel(order="K" if times is None else "C")
     weights = None if times is None else times.ravel()
-    if Z.min(initial=0) < 0:
-        asked = Z.ravel(order="K" if times is None else "C") >= 0
+    asked = cell >= 0
+    if not asked.all():
         cell, weights = cell[asked], None if weights is None else weights[asked]
     counts = np.bincount(cell, weights, minlength=n_leaves * n_classes)
     return smallest(counts.reshape(n_leaves, n_classes))
