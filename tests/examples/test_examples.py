@@ -11,8 +11,9 @@ SMALL = {
     "speakers": ("--digits --rows-per-class 2 --trees 2 --repetitions 1", "stand in for six speakers"),
     "sites": ("--sites 3 --rows 12 --trees 2", "Generated rows: 3 plants"),
     "who_helps_whom": ("--tasks 2 --trees 2", "own"),
+    "listening": ("--rows 20 --repetitions 1", "ridge, learnt weights"),
 }
-HAS_PICTURE = {"speakers", "sites"}
+HAS_PICTURE = {"speakers", "sites", "listening"}
 
 
 @pytest.mark.parametrize("name", SMALL)
