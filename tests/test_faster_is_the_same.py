@@ -89,7 +89,7 @@ def test_images_in_chunks_are_what_they_are_at_once_to_six_digits() -> None:
     np.testing.assert_allclose(forward(body, X.numpy(), device=torch.device("cpu")), at_once, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("network", ["cnn", (12,)])
+@pytest.mark.parametrize("network", ["auto", "cnn", "mlp", (12,)])
 def test_rows_standardised_once_train_the_same_network_bit_for_bit(network, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.random((60, 3, 8, 8), dtype=np.float32), np.arange(60) % 3

@@ -42,7 +42,7 @@ def fit_classifier(
         inputs, targets = torch.from_numpy(X).to(device), torch.from_numpy(y).to(device)
         body = nn.Sequential(front(inputs, recipe), build(network, X.shape[1:], width)).to(device)
         head = nn.Linear(n_outputs(body, inputs), int(y.max()) + 1).to(device)
-        learning, rows = _without_front(body, inputs, channels_last=network == "cnn")
+        learning, rows = _without_front(body, inputs, channels_last=network in ("auto", "cnn"))
         model = nn.Sequential(learning, head)
         if weights is None:
             train(model, cross_entropy, rows, targets, recipe)

@@ -5,7 +5,7 @@ from lifelong.experiments.catalogue.settings import TINY
 from lifelong.experiments.spec import FigureSpec, Part
 
 _FEW_TEST_ROWS = {"test_rows_per_class": 20}
-# A fifth of the usual epochs: the powers of T are the same, and accuracies are not the question here.
+# A fifth of the usual epochs: how costs grow is the question, and neither their level nor accuracy.
 _SHORT = {"recipe": {"epochs": 4, "batch_size": 32, "lr": 3e-4}}
 _SMALL = {"n_tasks": 4, "rows_per_class": 4, "test_rows_per_class": 3}
 _LEARNERS = (

@@ -1,0 +1,134 @@
+"""Ideas that were tried for speed: ``python -m benchmarks.trials [walk|training|chunks|neighbours]``.
+
+What each gave is in docs/performance.md. Sides take turns; milliseconds are medians of CPU seconds.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.neighbors import NearestNeighbors
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from lifelong.encoders.forest import FittedForest, ForestEncoder
+from lifelong.nets.architectures import Standardise, cnn
+
+
+def in_turns(what: str, sides: dict[str, Callable[[], Any]], repeats: int) -> None:
+    """Print each side's milliseconds, and as a multiple of the first side's."""
+    seconds: dict[str, list[float]] = {name: [] for name in sides}
+    for _ in range(repeats):
+        for name, side in sides.items():
+            began = time.process_time()
+            side()
+            seconds[name].append(time.process_time() - began)
+    first = statistics.median(next(iter(seconds.values())))
+    medians = {name: statistics.median(times) for name, times in seconds.items()}
+    print(f"{what}: " + ", ".join(f"{name} {1e3 * s:.2f} ms ({s / first:.2f})" for name, s in medians.items()))
+
+
+def walk() -> None:
+    """All trees of a forest at once in numpy, level by level, against scikit-learn tree by tree."""
+    rng = np.random.default_rng(0)
+    for n, p, n_trees, n_train in (
+        (1000, 3072, 10, 500),
+        (1000, 3072, 100, 500),
+        (5000, 54, 100, 5000),
+        (1, 64, 10, 500),
+    ):
+        X = rng.random((n_train, p), dtype=np.float32)
+        forest = ForestEncoder(n_trees).fit(X, (10 * X[:, 0]).astype(int), rng=rng)
+        rows, descend = rng.random((n, p), dtype=np.float32), _descent(forest)
+        assert np.array_equal(descend(rows), forest.encode(rows))
+        sides = {"scikit-learn": lambda f=forest, r=rows: f.encode(r), "at once": lambda d=descend, r=rows: d(r)}
+        in_turns(f"{n} × {p} through {n_trees} trees", sides, 9)
+
+
+def _descent(forest: FittedForest) -> Callable[[np.ndarray], np.ndarray]:
+    starts = np.cumsum([0, *(tree.node_count for tree in forest.trees)])
+    nodes = list(zip(forest.trees, starts[:-1], strict=True))
+    both = [(tree.children_left, tree.children_right, at) for tree, at in nodes]
+    children = np.concatenate([np.stack([left, right], axis=1) + at * (left >= 0)[:, None] for left, right, at in both])
+    feature = np.concatenate([np.maximum(tree.feature, 0) for tree in forest.trees])
+    threshold = np.concatenate([tree.threshold for tree in forest.trees])
+    number, inner = np.concatenate(forest.leaf_of_node), children[:, 0] >= 0
+
+    def descend(X: np.ndarray) -> np.ndarray:
+        place = np.tile(starts[:-1], len(X))
+        row = np.repeat(np.arange(len(X)) * X.shape[1], len(nodes))
+        going = np.arange(place.size)
+        while len(going := going[inner[place[going]]]):
+            at = place[going]
+            right = X.ravel().take(row[going] + feature.take(at)) > threshold.take(at)
+            place[going] = children.ravel().take(2 * at + right)
+        return number.take(place).reshape(len(X), -1)
+
+    return descend
+
+
+def training() -> None:
+    """One epoch of the paper's CNN and of a narrow one, in several ways."""
+    rng = np.random.default_rng(0)
+    X, y = torch.from_numpy(rng.random((335, 3, 32, 32), dtype=np.float32)), torch.arange(335) % 10
+    last, default = torch.channels_last, torch.contiguous_format
+
+    def epoch(width: float, weights: torch.memory_format, *, fused: bool = True, once: bool = False) -> None:
+        body, standardise = cnn((3, 32, 32), width).to(memory_format=weights), Standardise(X)
+        rows = standardise(X).to(memory_format=weights) if once else X
+        head = nn.Linear(body[-2].out_features, 10)
+        model = nn.Sequential(body, head) if once else nn.Sequential(standardise, body, head)
+        optimiser = torch.optim.Adam(model.parameters(), fused=fused)
+        for batch in torch.randperm(335).split(32):
+            optimiser.zero_grad()
+            cross_entropy(model(rows[batch]), y[batch]).backward()
+            optimiser.step()
+
+    for width in (1.0, 0.25):
+        sides = {
+            "bare": lambda w=width: epoch(w, default, fused=False),
+            "fused": lambda w=width: epoch(w, default),
+            "fused, channels_last": lambda w=width: epoch(w, last),
+            "… and standardised once (used)": lambda w=width: epoch(w, last, once=True),
+            "fused, standardised once": lambda w=width: epoch(w, default, once=True),
+        }
+        in_turns(f"CNN × {width}", sides, 6)
+
+
+def chunks() -> None:
+    """500 images through the paper's CNN, so many at a time."""
+    for shape in ((3, 32, 32), (3, 84, 84)):
+        net, X = cnn(shape).eval(), torch.randn(500, *shape)
+        sides = {str(n): lambda n=n, net=net, X=X: [net(part) for part in X.split(n)] for n in (500, 250, 128, 97, 32)}
+        with torch.inference_mode():
+            in_turns(f"{shape[1]} × {shape[2]} pixels", sides, 5)
+
+
+def neighbours() -> None:
+    """The 13 nearest of 165 rows in 2000 dimensions, for 500 rows."""
+    rng = np.random.default_rng(0)
+    known, rows = (rng.random((n, 2000), dtype=np.float32) for n in (165, 500))
+
+    def product(dtype: type) -> np.ndarray:
+        a, b = known.astype(dtype), rows.astype(dtype)
+        return np.argpartition((a * a).sum(axis=1) - 2 * (b @ a.T), 12, axis=1)[:, :13]
+
+    def searched() -> np.ndarray:
+        return NearestNeighbors(n_neighbors=13).fit(known).kneighbors(rows, return_distance=False)
+
+    sides = {"scikit-learn": searched, "float64": lambda: product(np.float64), "float32": lambda: product(np.float32)}
+    in_turns("neighbours", sides, 15)
+
+
+TRIALS = {trial.__name__: trial for trial in (walk, training, chunks, neighbours)}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("trials", nargs="*", choices=[*TRIALS, []], metavar="trial", help=", ".join(TRIALS))
+    torch.set_num_threads(1)
+    for name in parser.parse_args().trials or TRIALS:
+        TRIALS[name]()
