@@ -24,6 +24,8 @@ Examples:
 
   lifelong run ablation-budget --reuse runs/cifar-10x10
 
+  lifelong run ablation-trees --share runs/trained --n-jobs 2
+
   lifelong run food1k-50x20 --smoke
 
   lifelong run cifar-10x10 --engine ray --engine-address 10.0.0.1:6379
@@ -54,6 +56,10 @@ def run(
     reuse: Annotated[
         list[Path] | None, typer.Option(help="Another run's directory: what it has measured alike is taken over.")
     ] = None,
+    share: Annotated[
+        Path | None,
+        typer.Option(help="A folder for networks that learners, or runs, would train alike: each is trained once."),
+    ] = None,
     engine: Annotated[str, typer.Option(help="Where work runs: local, ray or dask.")] = "local",
     engine_address: Annotated[
         str | None, typer.Option(help="host:port of a Ray head or Dask scheduler. Default: a cluster of --n-jobs here.")
@@ -71,7 +77,7 @@ def run(
     _announce(console, session)
     started_here = engine != "local" and engine_address is None
     with use_engine(engine, engine_address, n_workers=n_jobs if started_here else None):
-        _measure(console, session, n_jobs)
+        _measure(console, session, n_jobs, share)
     _conclude(console, session)
 
 
@@ -89,11 +95,11 @@ def _announce(console: Console, session: Session) -> None:
         console.print(f"{session.failed} failed before and are tried again.")
 
 
-def _measure(console: Console, session: Session, n_jobs: int) -> None:
+def _measure(console: Console, session: Session, n_jobs: int, share: Path | None) -> None:
     failures: list[Row] = []
     try:
         with watched(session.total, session.done) as display:
-            for event in session.events(n_jobs):
+            for event in session.events(n_jobs, share):
                 display.show(event)
                 if isinstance(event, Row) and not event.done:
                     failures.append(event)

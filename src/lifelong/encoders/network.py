@@ -1,15 +1,18 @@
 """Networks as encoders: the representation of a row is one of the network's hidden layers."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
+from lifelong._once import digest, once
 from lifelong._validation import Codes, Rows
 from lifelong.encoders.base import Mask, honest_split
 from lifelong.nets.architectures import Network, middle
+from lifelong.nets.once import described
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import choose_device, fit_classifier, forward
 
@@ -26,7 +29,12 @@ class FittedNetwork:
 
     def encode(self, X: Rows) -> Rows:
         """The hidden layer (n, d)."""
-        return forward(self.body, X, device=next(self.body.buffers()).device)
+        work = lambda: {"rows": forward(self.body, X, device=next(self.body.buffers()).device)}  # noqa: E731
+        return once(lambda: (self._digest, X), work)["rows"]
+
+    @cached_property
+    def _digest(self) -> str:
+        return digest(described(self.body))
 
     @property
     def n_parameters(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sklearn.base import clone
 
+from lifelong._once import sharing
 from lifelong.engines import current
 from lifelong.evaluation.measure import Measurement, Training, error_on, measurements, plain_measurements
 from lifelong.evaluation.unaware import unaware_error
@@ -31,10 +32,13 @@ class Working:
 Event = Working | Row
 
 
-def run_cells(cells: Iterable[Cell], spec_hash: str, data_dir: Path | None, n_jobs: int = 1) -> Iterator[Event]:
+def run_cells(
+    cells: Iterable[Cell], spec_hash: str, data_dir: Path | None, n_jobs: int = 1, share: Path | None = None
+) -> Iterator[Event]:
     """Measure what is missing in the cells: in this process, in ``n_jobs`` others, or on a cluster.
 
-    A learner that fails fails its own rows: the reason is in a row with status ``failed``, and the run goes on.
+    A learner that fails fails its own rows: the reason is in a row with status ``failed``, and the run goes on. What
+    learners would train alike is shared through the folder ``share``, except on a cluster.
     """
     cells, engine = list(cells), current()
     if engine is not None:
@@ -44,24 +48,25 @@ def run_cells(cells: Iterable[Cell], spec_hash: str, data_dir: Path | None, n_jo
         return
     if n_jobs == 1:
         for cell in cells:
-            yield from measure(cell, spec_hash, data_dir)
+            yield from measure(cell, spec_hash, data_dir, share)
         return
     from lifelong.experiments.workers import in_processes
 
-    yield from in_processes(cells, spec_hash, data_dir, min(n_jobs, len(cells)))
+    yield from in_processes(cells, spec_hash, data_dir, min(n_jobs, len(cells)), share)
 
 
-def measure(cell: Cell, spec_hash: str, data_dir: Path | None) -> Iterator[Event]:
+def measure(cell: Cell, spec_hash: str, data_dir: Path | None, share: Path | None = None) -> Iterator[Event]:
     """The rows of one cell that are missing."""
     measured: set[Key] = set()
     try:
-        for one in _measurements(cell, data_dir):
-            if isinstance(one, Training):
-                yield Working(cell.part.name, cell.label, cell.repetition, one.task)
-            else:
-                row = _row(cell, spec_hash, one)
-                measured.add(row.key)
-                yield row
+        with sharing(share):
+            for one in _measurements(cell, data_dir):
+                if isinstance(one, Training):
+                    yield Working(cell.part.name, cell.label, cell.repetition, one.task)
+                else:
+                    row = _row(cell, spec_hash, one)
+                    measured.add(row.key)
+                    yield row
     except Exception as error:
         yield from failed_rows(cell, spec_hash, measured, f"{type(error).__name__}: {error}")
 

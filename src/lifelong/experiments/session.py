@@ -32,14 +32,17 @@ class Session:
         """Rows to be measured now."""
         return self.total - self.done
 
-    def events(self, n_jobs: int = 1) -> Iterator[Event]:
-        """Measure what is left; a row is on the disk before it is yielded. Ends with a fresh ``summary.json``."""
+    def events(self, n_jobs: int = 1, share: Path | None = None) -> Iterator[Event]:
+        """Measure what is left; a row is on the disk before it is yielded. Ends with a fresh ``summary.json``.
+
+        ``share`` is a folder for networks that several learners, or runs, would train alike.
+        """
         with self.store.writing() as writer:
             self.store.write_spec(self.spec)
             for row in self.taken:
                 writer.append(row)
             try:
-                for event in run_cells(self.cells, self.spec.hash, self.data_dir, n_jobs):
+                for event in run_cells(self.cells, self.spec.hash, self.data_dir, n_jobs, share):
                     if isinstance(event, Row):
                         writer.append(event)
                     yield event

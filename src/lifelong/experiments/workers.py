@@ -21,9 +21,9 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 class Worker:
     """A process that is given a cell, sends back its rows and then None, and waits for the next one."""
 
-    def __init__(self, spec_hash: str, data_dir: Path | None) -> None:
+    def __init__(self, spec_hash: str, data_dir: Path | None, share: Path | None) -> None:
         self.pipe, theirs = _SPAWN.Pipe()
-        self.process = _SPAWN.Process(target=_work, args=(theirs, spec_hash, data_dir), daemon=True)
+        self.process = _SPAWN.Process(target=_work, args=(theirs, spec_hash, data_dir, share), daemon=True)
         with _environment(_ONE_THREAD | {"LIFELONG_PROGRESS": "0"}):
             self.process.start()
         theirs.close()  # so that the death of the process ends the pipe
@@ -43,13 +43,15 @@ class Worker:
         self.pipe.close()
 
 
-def in_processes(cells: list[Cell], spec_hash: str, data_dir: Path | None, n_jobs: int) -> Iterator[Event]:
+def in_processes(
+    cells: list[Cell], spec_hash: str, data_dir: Path | None, n_jobs: int, share: Path | None = None
+) -> Iterator[Event]:
     """The events of all cells, as they come."""
     waiting = list(reversed(cells))
     workers: dict[Any, Worker] = {}
 
     def start() -> None:
-        worker = Worker(spec_hash, data_dir)
+        worker = Worker(spec_hash, data_dir, share)
         worker.give(waiting.pop())
         workers[worker.pipe] = worker
 
@@ -87,7 +89,7 @@ def _died(worker: Worker, spec_hash: str) -> list[Row]:
     return failed_rows(worker.cell, spec_hash, worker.measured, reason)
 
 
-def _work(pipe: Connection, spec_hash: str, data_dir: Path | None) -> None:
+def _work(pipe: Connection, spec_hash: str, data_dir: Path | None, share: Path | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
@@ -95,7 +97,7 @@ def _work(pipe: Connection, spec_hash: str, data_dir: Path | None) -> None:
             cell = pipe.recv()
         except EOFError:
             return
-        for event in measure(cell, spec_hash, data_dir):
+        for event in measure(cell, spec_hash, data_dir, share):
             pipe.send(event)
         pipe.send(None)
 

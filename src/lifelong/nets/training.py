@@ -14,6 +14,7 @@ from lifelong._progress import progress
 from lifelong._validation import Codes, Rows
 from lifelong.nets.architectures import Network, Standardise, build
 from lifelong.nets.augmentation import Augment
+from lifelong.nets.once import train_once
 from lifelong.nets.randomness import one_thread, private_randomness
 from lifelong.nets.recipe import Recipe
 
@@ -45,7 +46,7 @@ def fit_classifier(
         learning, rows = _without_front(body, inputs, channels_last=network in ("auto", "cnn"))
         model = nn.Sequential(learning, head)
         if weights is None:
-            train(model, cross_entropy, rows, targets, recipe)
+            train_once(model, lambda: train(model, cross_entropy, rows, targets, recipe), rows, targets, recipe)
         else:
             w = torch.from_numpy(weights / weights.mean()).float().to(device)
             optimise(model, lambda some: _weighted_loss(model(rows[some]), targets[some], w[some]), len(w), recipe)

@@ -18,6 +18,7 @@ from lifelong.learners.base import Learner, Lesson
 from lifelong.learners.memory import StoredRows
 from lifelong.nets.architectures import Network, build
 from lifelong.nets.classifier import NetworkClassifier
+from lifelong.nets.once import train_once
 from lifelong.nets.randomness import one_thread, private_randomness
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import choose_device, forward, front, n_outputs, optimise
@@ -186,7 +187,15 @@ class NetworkLearner(Learner):
 
     def _fit_rows(self, model: MultiTask, now: Round) -> None:
         """Plain training on the rows of the round, on the task's own head."""
-        optimise(model, lambda batch: now.loss(model, batch), len(now.inputs), self._recipe())
+        recipe = self._recipe()
+
+        def train() -> None:
+            optimise(model, lambda batch: now.loss(model, batch), len(now.inputs), recipe)
+
+        if len(model.heads) == 1:  # several references are the same network as long as they know a single task
+            train_once(model, train, now.task, now.inputs, now.targets, recipe)
+        else:
+            train()
 
     def _posteriors(self, X: Rows, task: TaskName) -> NDArray[np.float64]:
         model, number = self.model_, self._number(task)

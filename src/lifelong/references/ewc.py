@@ -62,13 +62,16 @@ class EWC(NetworkLearner):
         weights = list(model.trunk.parameters())
         strength = default_strength(now.rows_per_class) if self.strength is None else self.strength
         penalty = self.penalty_
-        optimise(
-            model,
-            lambda batch: now.loss(model, batch),
-            len(now.inputs),
-            self._recipe(),
-            before_step=None if penalty is None else lambda: penalty.add_gradient(weights, strength),
-        )
+        if penalty is None:
+            self._fit_rows(model, now)
+        else:
+            optimise(
+                model,
+                lambda batch: now.loss(model, batch),
+                len(now.inputs),
+                self._recipe(),
+                before_step=lambda: penalty.add_gradient(weights, strength),
+            )
         new = Quadratic(diagonal_fisher(model, now, self.fisher_rows), copies(weights))
         self.penalty_ = self._consolidate(penalty, new)
 

@@ -41,9 +41,12 @@ class PartialReplay(NetworkLearner):
         def loss(batch: torch.Tensor) -> torch.Tensor:
             current = (now.task, now.inputs[batch], now.targets[batch])
             new, *replayed = losses_by_part(model, [current, *drawn(old, each)])
-            return new / t + (1 - 1 / t) * torch.stack(replayed).mean() if replayed else new
+            return new / t + (1 - 1 / t) * torch.stack(replayed).mean()
 
-        optimise(model, loss, len(now.inputs), recipe)
+        if old:
+            optimise(model, loss, len(now.inputs), recipe)
+        else:
+            self._fit_rows(model, now)
         self.memory_ = remember(self.memory_, now)
 
     def _stored(self) -> Iterable[StoredRows]:

@@ -8,7 +8,6 @@ import torch
 from torch import nn
 
 from lifelong.learners.memory import StoredRows
-from lifelong.nets.training import optimise
 from lifelong.references.base import MultiTask, NetworkLearner, Round, SharedTrunk
 from lifelong.references.total_replay import remember
 from lifelong.tasks.base import TaskName
@@ -60,7 +59,7 @@ class Single(NetworkLearner):
         network = SharedTrunk.fresh(self.network, self.width, inputs, self._recipe())
         network.grow(0, len(now.lesson.record.classes))
         whole = now._replace(task=0, inputs=inputs, targets=targets)
-        optimise(network, lambda batch: whole.loss(network, batch), len(inputs), self._recipe())
+        self._fit_rows(network, whole)
         networks = list(model.networks)
         model.networks = nn.ModuleList([*networks[: now.task], network, *networks[now.task + 1 :]])
 

@@ -39,7 +39,10 @@ class TotalReplay(NetworkLearner):
             current = (now.task, now.inputs[batch], now.targets[batch])
             return torch.stack(losses_by_part(model, [current, *drawn(old, recipe.batch_size)])).mean()
 
-        optimise(model, loss, len(now.inputs), recipe)
+        if old:
+            optimise(model, loss, len(now.inputs), recipe)
+        else:
+            self._fit_rows(model, now)
         self.memory_ = remember(self.memory_, now)
 
     def _stored(self) -> Iterable[StoredRows]:

@@ -1,0 +1,109 @@
+"""Work that several learners of an experiment would do alike is done once; its results are kept in a folder.
+
+A result is addressed by everything that it depends on. So one folder may serve any number of processes and runs, and
+may be deleted at any time: what is missing is made again.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+Arrays = dict[str, NDArray[Any]]
+
+_LONG = 0.05  # seconds: what takes less is not worth a file
+
+
+@dataclass
+class _Sharing:
+    folder: Path
+    at_least: float
+    saved: float = 0.0
+
+
+_sharing: _Sharing | None = None
+
+
+@contextmanager
+def sharing(folder: Path | None, at_least: float = _LONG) -> Iterator[None]:
+    """Inside the block, work that takes ``at_least`` so many seconds is shared through the folder (None: it is not)."""
+    global _sharing
+    before = _sharing
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    _sharing = None if folder is None else _Sharing(folder, at_least)
+    try:
+        yield
+    finally:
+        _sharing = before
+
+
+def is_shared() -> bool:
+    """Whether work is shared now."""
+    return _sharing is not None
+
+
+def saved_seconds() -> float:
+    """What sharing has saved so far: a clock that adds it shows what the work takes for one who does it himself."""
+    return 0.0 if _sharing is None else _sharing.saved
+
+
+def once(depends_on: Callable[[], Iterable[Any]], work: Callable[[], Arrays]) -> Arrays:
+    """What ``work`` returns, or what it returned when it was done before with equal arrays and settings."""
+    shared = _sharing
+    if shared is None:
+        return work()
+    entered = time.perf_counter()
+    file = shared.folder / f"{digest(depends_on())}.safetensors"
+    known = _read(file)
+    if known is None:
+        started = time.perf_counter()
+        arrays = work()
+        seconds = time.perf_counter() - started
+        if seconds >= shared.at_least:
+            _write(file, arrays, seconds)
+    else:
+        arrays, seconds = known
+    shared.saved += seconds - (time.perf_counter() - entered)
+    return arrays
+
+
+def digest(parts: Iterable[Any]) -> str:
+    """Sixteen bytes as text: of the values and the layout of arrays, and of how anything else is written."""
+    whole = blake2b(digest_size=16)
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            whole.update(repr((part.dtype.str, part.shape, part.strides)).encode())
+            whole.update(np.ascontiguousarray(part).data)
+        else:
+            whole.update(repr(part).encode())
+        whole.update(b"|")
+    return whole.hexdigest()
+
+
+def _read(file: Path) -> tuple[Arrays, float] | None:
+    try:
+        with safe_open(file, framework="numpy") as content:
+            return {name: content.get_tensor(name) for name in content.keys()}, float(content.metadata()["seconds"])  # noqa: SIM118
+    except (OSError, SafetensorError):  # not there, or torn by a power cut
+        return None
+
+
+def _write(file: Path, arrays: Arrays, seconds: float) -> None:
+    with suppress(OSError, SafetensorError):  # a full disk: the result is there all the same
+        unfinished = file.with_suffix(f".{os.getpid()}.unfinished")
+        try:
+            whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+            save_file(whole, unfinished, {"seconds": repr(seconds)})
+            unfinished.replace(file)
+        finally:
+            unfinished.unlink(missing_ok=True)
