@@ -1,4 +1,4 @@
-"""Ideas that were tried for speed: ``python -m benchmarks.trials [walk|training|chunks|neighbours]``.
+"""Ideas that were tried for speed: ``python -m benchmarks.trials [walk|training|chunks|neighbours|batches]``.
 
 What each gave is in docs/performance.md. Sides take turns; milliseconds are medians of CPU seconds.
 """
@@ -17,6 +17,9 @@ from torch.nn.functional import cross_entropy
 
 from lifelong.encoders.forest import FittedForest, ForestEncoder
 from lifelong.nets.architectures import Standardise, cnn
+from lifelong.nets.classifier import NetworkClassifier
+from lifelong.nets.recipe import Recipe
+from lifelong.tasks.datasets import load
 
 
 def in_turns(what: str, sides: dict[str, Callable[[], Any]], repeats: int) -> None:
@@ -124,7 +127,21 @@ def neighbours() -> None:
     in_turns("neighbours", sides, 15)
 
 
-TRIALS = {trial.__name__: trial for trial in (walk, training, chunks, neighbours)}
+def batches() -> None:
+    """The tabular network with smaller and larger batches, judged by a quarter of each task's training rows."""
+    stream = load("tabular-cifar", random_state=100)
+    for size in (32, 64, 128):
+        recipe, shares, began = Recipe(epochs=20, batch_size=size, lr=3e-4), [], time.process_time()
+        for name in stream.names[:5]:
+            task, rows = stream.named(name), np.random.default_rng(0).permutation(500)
+            known, held = rows[:375], rows[375:]
+            network = NetworkClassifier("mlp", recipe=recipe, random_state=0)
+            network.fit(task.X_train[known], task.y_train[known])
+            shares.append(network.score(task.X_train[held], task.y_train[held]))
+        print(f"batches of {size}: {np.mean(shares):.3f} of rows right, {time.process_time() - began:.0f} s")
+
+
+TRIALS = {trial.__name__: trial for trial in (walk, training, chunks, neighbours, batches)}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

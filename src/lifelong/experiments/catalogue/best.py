@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lifelong.experiments.catalogue.entry import Experiment, version
-from lifelong.experiments.catalogue.settings import PLAIN, STRONG, TINY
+from lifelong.experiments.catalogue.settings import PLAIN, STRONG, TABULAR, TINY, strong
 from lifelong.experiments.spec import Part
 
 _SMALL = {"n_tasks": 2, "rows_per_class": 4, "test_rows_per_class": 3}
@@ -55,27 +55,27 @@ EXPERIMENTS = (
     ),
     _race(
         "best-mini-imagenet",
-        "Is it the most accurate one on twenty tasks of 150 larger images?",
-        [Part("Mini-ImageNet 20×5", "mini-imagenet-20x5")],
+        "Is it the most accurate one on twenty tasks of 150 images?",
+        [Part("Mini-ImageNet 20×5", "mini-imagenet-20x5", {"size": 32})],
         ("single", "model-zoo"),
         STRONG,
     ),
-    _race(
-        "best-five-datasets",
-        "Does it gain, or at least lose nothing, on tasks that have little in common?",
-        [
-            Part("5-dataset, 1000 rows", "five-datasets", {"rows_per_class": 100, **_FIVE}),
-            Part("5-dataset, 5000 rows", "five-datasets", {"rows_per_class": 500, **_FIVE}),
-        ],
-        ("single", "model-zoo"),
-        STRONG,
+    *(
+        _race(
+            f"best-five-datasets-{rows}",
+            f"Does it gain, or at least lose nothing, on tasks of {rows} rows that have little in common?",
+            [Part(f"5-dataset, {rows} rows", "five-datasets", {"rows_per_class": rows // 10, **_FIVE})],
+            ("single", "model-zoo"),
+            strong(rows),
+        )
+        for rows in (1000, 5000)
     ),
     _race(
         "best-tabular-cifar",
         "Do our forests beat an ordinary random forest with as many trees?",
         [Part("tabular CIFAR", "tabular-cifar")],
         ("rf", "silly-f", "model-zoo"),
-        {"network": "mlp", **PLAIN},
+        TABULAR,
         ours="silly-f-best",
     ),
 )
