@@ -80,6 +80,11 @@ def _sweep_finding(lines: list[Line], statistic: str) -> str:
     if statistic == "error":
         best = min(lines, key=lambda line: line.y[-1])
         return f"{best.label} ends with the lowest error: {best.y[-1]:.3f}"
+    if len(lines) > 2:
+        ranked = sorted(lines, key=lambda line: float(np.mean(line.y)))
+        worst, best = ranked[0], ranked[-1]
+        means = f"{np.mean(best.y):+.3f} on average; lowest: {worst.label}, {np.mean(worst.y):+.3f}"
+        return f"Highest {HEADINGS[statistic]}: {best.label}, {means}"
     line = max(lines, key=lambda line: float(np.ptp(line.y)))
     low, high = int(np.argmin(line.y)), int(np.argmax(line.y))
     extremes = [f"{line.y[at]:+.3f} at {line.x[at]:g}" for at in (low, high)]
