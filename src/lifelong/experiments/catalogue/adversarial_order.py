@@ -12,7 +12,7 @@ def _parts(n_orders: int, **options: int) -> list[Part]:
     """The usual order, and random ones."""
     parts = [Part("order 1", "cifar-10x10", options, at=1)]
     for number in range(2, n_orders + 1):
-        order = generator(0, "order", number).permutation(np.arange(1, options.get("n_tasks", 10) + 1)).tolist()
+        order = generator(0, "order", number).permutation(np.arange(1, 11)).tolist()
         parts.append(Part(f"order {number}", "cifar-10x10", {"order": order, **options}, at=number))
     return parts
 
