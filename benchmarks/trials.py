@@ -1,6 +1,7 @@
 """Ideas that were tried for speed: ``python -m benchmarks.trials [walk|training|chunks|neighbours|batches]``.
 
-What each gave is in docs/performance.md. Sides take turns; milliseconds are medians of CPU seconds.
+What each gave is in docs/performance.md; what ``batches`` gave, which needs CIFAR-100, in
+docs/experiments/tabular-cifar.md. Sides take turns; milliseconds are medians of CPU seconds.
 """
 
 import argparse

@@ -94,7 +94,7 @@ def _read(file: Path) -> tuple[Arrays, float] | None:
     try:
         with safe_open(file, framework="numpy") as content:
             return {name: content.get_tensor(name) for name in content.keys()}, float(content.metadata()["seconds"])  # noqa: SIM118
-    except (OSError, SafetensorError):  # not there, or torn by a power cut
+    except (OSError, SafetensorError, TypeError, KeyError):  # not there, torn by a power cut, or not ours
         return None
 
 

@@ -7,8 +7,10 @@ import pytest
 import torch
 from safetensors.numpy import load_file, save_file
 from tiny import run, stored_lines, tiny_spec
+from typer.testing import CliRunner
 
 from lifelong._once import digest, once, saved_seconds, sharing
+from lifelong.cli import app
 from lifelong.evaluation.measure import Measurement, measurements
 from lifelong.experiments.parameters import build_learner
 from lifelong.experiments.spec import LearnerSpec
@@ -99,6 +101,21 @@ def test_a_clock_shows_what_the_work_took_when_it_was_done(stream, tmp_path):
             save_file(load_file(file), file, {"seconds": "1000.0"})
         (first, *_) = (row for row in measurements(make, stream, 0) if isinstance(row, Measurement))
     assert 1000 <= first.train_seconds < 1900
+
+
+def test_a_file_that_is_not_ours_is_written_anew(tmp_path):
+    with sharing(tmp_path, at_least=0):
+        one = partial(once, lambda: ["settings"], lambda: {"a": np.ones(3)})
+        one()
+        (file,) = tmp_path.iterdir()
+        save_file({"b": np.zeros(2)}, file)  # no seconds in it
+        assert list(one()) == ["a"]
+
+
+def test_clusters_do_not_share():
+    result = CliRunner().invoke(app, ["run", "xor-xnor", "--smoke", "--share", "anywhere", "--engine", "ray"])
+    assert result.exit_code == 1
+    assert "leave it out with --engine ray" in " ".join(result.output.split())
 
 
 def test_work_that_is_not_worth_a_file_leaves_none(tmp_path):

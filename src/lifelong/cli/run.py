@@ -9,6 +9,7 @@ from rich.console import Console
 from lifelong.cli.display import watched
 from lifelong.engines import check_engine
 from lifelong.engines import engine as use_engine
+from lifelong.exceptions import ParameterError
 from lifelong.experiments.rows import Row
 from lifelong.experiments.session import Session, prepare
 from lifelong.experiments.tables import results_of
@@ -58,7 +59,10 @@ def run(
     ] = None,
     share: Annotated[
         Path | None,
-        typer.Option(help="A folder for networks that learners, or runs, would train alike: each is trained once."),
+        typer.Option(
+            help="A folder for networks that learners, or runs, would train alike: each is trained once.",
+            file_okay=False,
+        ),
     ] = None,
     engine: Annotated[str, typer.Option(help="Where work runs: local, ray or dask.")] = "local",
     engine_address: Annotated[
@@ -68,6 +72,8 @@ def run(
     """Measure an experiment of the paper; go on where an earlier start stopped."""
     from lifelong.experiments.catalogue import experiment as find
 
+    if share is not None and engine != "local":
+        raise ParameterError(f"--share is for processes on this machine; leave it out with --engine {engine}.")
     check_engine(engine, engine_address)
     labels = [label.strip() for label in learners.split(",") if label.strip()]
     spec = find(experiment).spec(smoke=smoke, learners=labels, repetitions=repetitions, seed=seed)
