@@ -49,6 +49,7 @@ OURS = {
     "network": (network, (4,)),
     "neighbours network": (lambda: network(channel="neighbours"), (4,)),
     "ridge network": (lambda: network(channel="ridge"), (4,)),
+    "two networks per task": (lambda: network(channel="ridge", layer="middle", n_networks=2), (4,)),
     "images": (lambda: SillyNetwork("cnn", width=0.05, recipe=QUICK, random_state=0), (2, 8, 8)),
     "forests on images": (forest, (2, 8, 8)),
     "augmented images": (

@@ -37,6 +37,7 @@ KINDS = {
         lambda: SillyNetwork("cnn", width=0.05, layer="middle", recipe=Recipe(iterations=3, augment=True)),
         IMAGES,
     ),
+    "two networks": (lambda: network(channel="ridge", layer="middle", n_networks=2), (4,)),
     "parts of one's own": (lambda: Silly(ForestEncoder(2), LeafChannel(), random_state=0), (4,)),
 }
 

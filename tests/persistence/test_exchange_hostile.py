@@ -181,6 +181,11 @@ def changed(content, change):
         ("images", lambda s: s["encoder"]["network"]["body"]["sequence"][-2].update({"average-pool": [40000]}),
          "too large"),
         ("images", lambda s: s["encoder"]["network"]["body"]["sequence"].append({"eval": ["1"]}), "unknown"),
+        ("images", lambda s: s["encoder"]["network"]["body"]["sequence"].append({"beside": []}), "are none"),
+        ("images", lambda s: s["encoder"]["network"]["body"]["sequence"].insert(-2, {"beside": [
+            {"average-pool": [40000]}, {"identity": []}]}), "too large"),
+        ("images", lambda s: s["encoder"]["network"]["body"]["sequence"].extend([{"beside": [{"identity": []}] * 60}]
+         * 3), "too large"),
     ],
 )  # fmt: skip
 def test_a_file_that_makes_no_sense_is_refused_with_a_reason(kind, change, what, files, tmp_path):

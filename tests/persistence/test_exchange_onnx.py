@@ -15,6 +15,10 @@ NETWORKS = {
     "cnn, middle layer": ({"network": "cnn", "layer": "middle", "recipe": TRAINED}, (3, 16, 16)),
     "cnn, middle layer, odd sides": ({"network": "cnn", "layer": "middle", "recipe": TRAINED}, (1, 37, 21)),
     "cnn, mirrored": ({"network": "cnn", "layer": "middle", "recipe": AUGMENTED}, (3, 16, 16)),
+    "two cnns, mirrored": (
+        {"network": "cnn", "layer": "middle", "n_networks": 2, "recipe": AUGMENTED},
+        (3, 16, 16),
+    ),
     "mlp, last layer": ({"network": (30, 20), "recipe": TRAINED}, (6,)),
     "mlp, middle layer": ({"network": (30, 20), "layer": "middle", "recipe": TRAINED}, (6,)),
     "mlp on images": ({"network": (30,), "recipe": TRAINED}, (1, 6, 6)),

@@ -161,6 +161,7 @@ def two_layers(in_shape):
 def test_a_network_of_the_users_own_needs_the_function_again(tmp_path):
     for learner in (
         SillyNetwork(two_layers, recipe=QUICK, random_state=0),
+        SillyNetwork(two_layers, recipe=QUICK, n_networks=2, random_state=0),
         REFERENCES["ewc"](0, network=two_layers, recipe=QUICK),
     ):
         save(taught(learner, 2), tmp_path)

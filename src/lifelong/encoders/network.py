@@ -11,7 +11,7 @@ from torch import nn
 from lifelong._once import digest, once
 from lifelong._validation import Codes, Rows
 from lifelong.encoders.base import Mask, honest_split
-from lifelong.nets.architectures import Network, middle
+from lifelong.nets.architectures import Network, SideBySide, middle
 from lifelong.nets.once import described
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import choose_device, fit_classifier, forward
@@ -65,6 +65,9 @@ class NetworkEncoder:
         Which hidden layer is the representation. The last one (the paper) speaks mostly of the network's own classes;
         before the dense layers it tells other tasks more, and the encoder is smaller: see
         :func:`~lifelong.nets.architectures.middle`.
+    n_networks : int
+        How many networks train, on the same rows, from different beginnings; the representation is all of them side by
+        side. They share the epochs of the recipe: two networks of 30 epochs are as much training as one of 60.
     """
 
     network: Network = "auto"
@@ -73,6 +76,7 @@ class NetworkEncoder:
     recipe: Recipe = field(default_factory=Recipe.paper)
     device: str = "auto"
     layer: Literal["last", "middle"] = "last"
+    n_networks: int = 1
 
     def split(self, y: Codes, *, rng: np.random.Generator) -> Mask:
         """In-bag rows (n,)."""
@@ -88,18 +92,22 @@ class NetworkEncoder:
         n_jobs: int | None = None,  # noqa: ARG002 - one network trains on one thread; many networks, many processes
         weights: NDArray[np.float64] | None = None,
     ) -> FittedNetwork:
-        """Train the network with a softmax head on the in-bag rows, then take the head off."""
+        """Train each network with a softmax head on the in-bag rows, then take the head off."""
         in_bag = self.split(y, rng=rng) if in_bag is None else in_bag
-        body, _ = fit_classifier(
-            X[in_bag],
-            y[in_bag],
-            network=self.network,
-            width=self.width,
-            recipe=self.recipe,
-            rng=rng,
-            device=choose_device(self.device),
-            weights=None if weights is None else weights[in_bag],
-        )
-        if self.layer == "middle":
-            body = nn.Sequential(body[0], middle(body[1])).eval()
-        return FittedNetwork(body.requires_grad_(False), X.shape[1:])
+        bodies = [
+            fit_classifier(
+                X[in_bag],
+                y[in_bag],
+                network=self.network,
+                width=self.width,
+                recipe=self.recipe.shared_by(self.n_networks),
+                rng=rng,
+                device=choose_device(self.device),
+                weights=None if weights is None else weights[in_bag],
+            )[0]
+            for _ in range(self.n_networks)
+        ]
+        front = bodies[0][0]  # the same rows, the same standardisation
+        networks = [middle(network) if self.layer == "middle" else network for _, network in bodies]
+        together = networks[0] if self.n_networks == 1 else SideBySide(networks)
+        return FittedNetwork(nn.Sequential(front, together).eval().requires_grad_(False), X.shape[1:])

@@ -136,6 +136,8 @@ class SillyNetwork(Silly):
         A whole training recipe; takes the place of ``epochs``, ``lr`` and ``batch_size``.
     layer : "last" (the paper) or "middle"
         Which hidden layer is the representation; see :class:`~lifelong.encoders.network.NetworkEncoder`.
+    n_networks : int
+        Networks per task, side by side. They share the epochs, so that several train no longer than one.
     device : str
         ``"auto"`` is the GPU where there is one.
     encoder : Encoder, optional
@@ -157,6 +159,7 @@ class SillyNetwork(Silly):
         batch_size: int = 32,
         recipe: Recipe | None = None,
         layer: Literal["last", "middle"] = "last",
+        n_networks: int = 1,
         device: str = "auto",
         encoder: Encoder | None = None,
         budget: int | None = None,
@@ -176,6 +179,7 @@ class SillyNetwork(Silly):
         self.batch_size = batch_size
         self.recipe = recipe
         self.layer = layer
+        self.n_networks = n_networks
         self.device = device
         self.encoder = encoder  # type: ignore[assignment]
         self.budget = budget
@@ -192,7 +196,13 @@ class SillyNetwork(Silly):
         >>> SillyNetwork.best(random_state=0).channel
         'ridge'
         """
-        known = {"channel": "ridge", "layer": "middle", "max_samples": 0.85, "recipe": Recipe.strong()}
+        known = {
+            "channel": "ridge",
+            "layer": "middle",
+            "n_networks": 2,
+            "max_samples": 0.85,
+            "recipe": Recipe.strong(),
+        }
         return cls(**{**known, **parameters})
 
     def _recipe(self) -> Recipe:
@@ -205,7 +215,10 @@ class SillyNetwork(Silly):
 
         check_share(self.max_samples, "max_samples")
         check_choice(self.layer, "layer", ["last", "middle"])
-        return NetworkEncoder(self.network, self.width, self.max_samples, self._recipe(), self.device, self.layer)
+        check_count(self.n_networks, "n_networks")
+        return NetworkEncoder(
+            self.network, self.width, self.max_samples, self._recipe(), self.device, self.layer, self.n_networks
+        )
 
     def _channel(self) -> Channel:
         known: dict[str, Channel] = {

@@ -1,7 +1,7 @@
 """The paper's networks, without their heads: an image or a row → a representation of d neurons."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -134,6 +134,8 @@ def middle(network: nn.Module) -> nn.Module:
 
     Of a CNN, the convolutions, each map averaged to 2×2; of an MLP, the first hidden layer.
     """
+    if isinstance(network, SideBySide):
+        return SideBySide(map(middle, network.networks))
     layers = list(network) if isinstance(network, nn.Sequential) else []
     flatten = next((place for place, layer in enumerate(layers) if isinstance(layer, nn.Flatten)), None)
     if flatten is None:
@@ -141,6 +143,18 @@ def middle(network: nn.Module) -> nn.Module:
     if flatten == 0:
         return nn.Sequential(*layers[:3])
     return nn.Sequential(*layers[:flatten], nn.AdaptiveAvgPool2d(2), nn.Flatten())
+
+
+class SideBySide(nn.Module):
+    """Several networks read the same rows; their neurons together are the representation."""
+
+    def __init__(self, networks: Iterable[nn.Module]) -> None:
+        super().__init__()
+        self.networks = nn.ModuleList(networks)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """All neurons of all networks (n, Σ d)."""
+        return torch.cat([network(x) for network in self.networks], dim=1)
 
 
 class Standardise(nn.Module):

@@ -144,8 +144,13 @@ class Encoders(Each):
 
 def user_network(learner: Learner) -> Any:
     """The function that builds the learner's networks, if the user has brought one."""
-    network = getattr(_trainer(learner), "network", None)
-    return network if callable(network) else None
+    trainer = _trainer(learner)
+    network, n_networks = getattr(trainer, "network", None), getattr(trainer, "n_networks", 1)
+    if not callable(network) or n_networks == 1:
+        return network if callable(network) else None
+    from lifelong.nets.architectures import SideBySide
+
+    return lambda in_shape: SideBySide(network(in_shape) for _ in range(n_networks))
 
 
 def device_of(learner: Learner) -> str:

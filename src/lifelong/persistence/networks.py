@@ -13,7 +13,7 @@ from torch import nn
 
 from lifelong.encoders.network import FittedNetwork
 from lifelong.exceptions import PersistenceError
-from lifelong.nets.architectures import Standardise, build
+from lifelong.nets.architectures import SideBySide, Standardise, build
 from lifelong.nets.augmentation import Augment
 from lifelong.nets.randomness import private_randomness
 from lifelong.nets.training import choose_device
@@ -59,9 +59,10 @@ _LAYERS: Mapping[
 
 def describe(network: nn.Module) -> Json:
     """The layers of a network, or None if some layer is not plain."""
-    if type(network) is nn.Sequential:
-        layers = [describe(layer) for layer in network]
-        return None if None in layers else {"sequence": layers}
+    if type(network) in (nn.Sequential, SideBySide):
+        word = "sequence" if type(network) is nn.Sequential else "beside"
+        layers = [describe(layer) for layer in parts_of(network)]
+        return None if None in layers else {word: layers}
     if type(network) is Standardise:
         return {"standardise": list(network.mean.shape)}
     if type(network) is Augment:
@@ -76,11 +77,15 @@ def describe(network: nn.Module) -> Json:
     return None
 
 
+def parts_of(network: nn.Module) -> list[nn.Module]:
+    """The layers of a sequence, or networks side by side."""
+    return list(network.networks if isinstance(network, SideBySide) else network.children())
+
+
 def n_layers(node: Json) -> int:
     """How many layers a description has."""
-    if isinstance(node, dict) and isinstance(node.get("sequence"), list):
-        return 1 + sum(map(n_layers, node["sequence"]))
-    return 1
+    parts = node.get("sequence", node.get("beside")) if isinstance(node, dict) else None
+    return 1 + sum(map(n_layers, parts)) if isinstance(parts, list) else 1
 
 
 def rebuild(node: Json) -> nn.Module:
@@ -90,6 +95,9 @@ def rebuild(node: Json) -> nn.Module:
     expect(isinstance(arguments, list), f"layer {word[:40]!r}", "has no arguments")
     if word == "sequence":
         return nn.Sequential(*map(rebuild, arguments))
+    if word == "beside":
+        expect(bool(arguments), "networks side by side", "are none")
+        return SideBySide(map(rebuild, arguments))
     if word == "standardise":
         return Standardise(torch.zeros(1, *Several(_COUNT, least=1).unpack(arguments, Arrays(), word)))
     if word == "augment":

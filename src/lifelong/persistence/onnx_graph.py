@@ -16,9 +16,8 @@ from torch import nn
 
 from lifelong import __version__
 from lifelong.encoders.network import FittedNetwork
-from lifelong.nets.architectures import Standardise
+from lifelong.nets.architectures import SideBySide, Standardise
 from lifelong.nets.augmentation import Augment
-from lifelong.persistence.activations import plain_layers
 from lifelong.persistence.networks import describe
 from lifelong.persistence.text import Unfit
 
@@ -52,11 +51,11 @@ def onnx_model(encoder: FittedNetwork, in_shape: tuple[int, ...]) -> bytes:
     """The graph: rows (n, …) → representation (n, d), any n."""
     if describe(encoder.body) is None:
         raise Unfit("it has layers of your own; torch.onnx.export(learner.encoders_[task].body, ...) may know them")
-    layers = list(plain_layers(encoder.body))
     graph = Graph()
-    output, width = _forward(graph, layers, INPUT, in_shape)
-    if any(bool(layer.mirrors) for layer in layers if isinstance(layer, Augment)):
-        other, _ = _forward(graph, layers, _mirrored(graph), in_shape)
+    row = torch.zeros(1, *in_shape, device=next(encoder.body.buffers()).device)
+    output, represented = _forward(graph, encoder.body, INPUT, row, "layer")
+    if any(bool(layer.mirrors) for layer in encoder.body.modules() if isinstance(layer, Augment)):
+        other, _ = _forward(graph, encoder.body, _mirrored(graph), row, "layer")
         output = graph.add("Div", [graph.add("Add", [output, other]), graph.number("two", np.float32(2))])
     graph.nodes.append(helper.make_node("Identity", [output], [OUTPUT]))
     model = helper.make_model(
@@ -64,7 +63,7 @@ def onnx_model(encoder: FittedNetwork, in_shape: tuple[int, ...]) -> bytes:
             graph.nodes,
             "encoder",
             [helper.make_tensor_value_info(INPUT, TensorProto.FLOAT, ["n", *in_shape])],
-            [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, ["n", width])],
+            [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, ["n", represented.shape[1]])],
             [numpy_helper.from_array(array, name) for name, array in graph.numbers.items()],
         ),
         opset_imports=[helper.make_opsetid("", OPSET)],
@@ -78,15 +77,19 @@ def onnx_model(encoder: FittedNetwork, in_shape: tuple[int, ...]) -> bytes:
 
 
 @torch.inference_mode()
-def _forward(graph: Graph, layers: list[nn.Module], value: str, in_shape: tuple[int, ...]) -> tuple[str, int]:
-    """All layers one after another; a row of zeros goes with them and tells the shapes."""
-    x = torch.zeros(1, *in_shape, device=next(buffer.device for layer in layers for buffer in layer.buffers()))
-    for place, layer in enumerate(layers):
-        node = _NODES.get(type(layer))
-        if node is not None:
-            value = node(graph, layer, value, f"layer-{place}", tuple(x.shape))
-        x = layer(x)
-    return value, int(x.shape[1])
+def _forward(graph: Graph, part: nn.Module, value: str, x: torch.Tensor, at: str) -> tuple[str, torch.Tensor]:
+    """All layers of a part of the network; a row ``x`` of zeros goes with them and tells the shapes."""
+    if isinstance(part, nn.Sequential):
+        for place, layer in enumerate(part):
+            value, x = _forward(graph, layer, value, x, f"{at}-{place}")
+        return value, x
+    if isinstance(part, SideBySide):
+        sides = [_forward(graph, one, value, x, f"{at}-{place}") for place, one in enumerate(part.networks)]
+        return graph.add("Concat", [side for side, _ in sides], axis=1), torch.cat([row for _, row in sides], dim=1)
+    node = _NODES.get(type(part))
+    if node is not None:
+        value = node(graph, part, value, at, tuple(x.shape))
+    return value, part(x)
 
 
 def _mirrored(graph: Graph) -> str:

@@ -110,6 +110,7 @@ def _network_encoder() -> Record:
         "recipe": RECIPE,
         "device": Text(),
         "layer": LAYER,
+        "n_networks": COUNT,
     }
     return Record(NetworkEncoder, fields, may_lack=True)
 
@@ -149,7 +150,7 @@ PARAMETERS: Mapping[str, Kind] = {
     "device": Text(),
     "layer": LAYER,
     **dict.fromkeys(("fisher_rows", "capacity", "rows_per_class", "reference_size", "projection_epochs"), COUNT),
-    **dict.fromkeys(("tasks_per_round", "n_learners", "n_features"), COUNT),
+    **dict.fromkeys(("tasks_per_round", "n_learners", "n_features", "n_networks"), COUNT),
     **dict.fromkeys(("strength", "kernel_width"), maybe(Number())),
     **dict.fromkeys(("decay", "xi", "temperature", "b", "threshold", "regularisation"), Number()),
     **dict.fromkeys(("prior_temperature", "dropout", "cooperation"), Number()),
