@@ -77,6 +77,11 @@ def test_several_networks_share_the_epochs(recipe, n, each):
     assert Recipe(iterations=7).shared_by(2).iterations == 4
 
 
+def test_no_network_at_all_is_refused_when_the_encoder_is_described():
+    with pytest.raises(ParameterError, match="n_networks=0"):
+        replace(TINY, n_networks=0)
+
+
 def test_torchs_own_randomness_and_threads_are_left_as_they_were():
     X, y = rows()
     torch.set_num_threads(2)

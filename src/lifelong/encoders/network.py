@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from lifelong._once import digest, once
-from lifelong._validation import Codes, Rows
+from lifelong._validation import Codes, Rows, check_count
 from lifelong.encoders.base import Mask, honest_split
 from lifelong.nets.architectures import Network, SideBySide, middle
 from lifelong.nets.once import described
@@ -78,6 +78,9 @@ class NetworkEncoder:
     layer: Literal["last", "middle"] = "last"
     n_networks: int = 1
 
+    def __post_init__(self) -> None:
+        check_count(self.n_networks, "n_networks")
+
     def split(self, y: Codes, *, rng: np.random.Generator) -> Mask:
         """In-bag rows (n,)."""
         return honest_split(y, self.max_samples, rng=rng)[:, 0]
@@ -94,10 +97,11 @@ class NetworkEncoder:
     ) -> FittedNetwork:
         """Train each network with a softmax head on the in-bag rows, then take the head off."""
         in_bag = self.split(y, rng=rng) if in_bag is None else in_bag
+        rows, labels = X[in_bag], y[in_bag]
         bodies = [
             fit_classifier(
-                X[in_bag],
-                y[in_bag],
+                rows,
+                labels,
                 network=self.network,
                 width=self.width,
                 recipe=self.recipe.shared_by(self.n_networks),

@@ -215,7 +215,6 @@ class SillyNetwork(Silly):
 
         check_share(self.max_samples, "max_samples")
         check_choice(self.layer, "layer", ["last", "middle"])
-        check_count(self.n_networks, "n_networks")
         return NetworkEncoder(
             self.network, self.width, self.max_samples, self._recipe(), self.device, self.layer, self.n_networks
         )

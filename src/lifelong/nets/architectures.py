@@ -134,8 +134,6 @@ def middle(network: nn.Module) -> nn.Module:
 
     Of a CNN, the convolutions, each map averaged to 2×2; of an MLP, the first hidden layer.
     """
-    if isinstance(network, SideBySide):
-        return SideBySide(map(middle, network.networks))
     layers = list(network) if isinstance(network, nn.Sequential) else []
     flatten = next((place for place, layer in enumerate(layers) if isinstance(layer, nn.Flatten)), None)
     if flatten is None:

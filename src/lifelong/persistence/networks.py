@@ -4,7 +4,7 @@ A network made of plain layers is described layer by layer, so that its file is 
 came from. A user's own layers cannot be in a file: then the user's function builds the network and the file fills it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -59,10 +59,10 @@ _LAYERS: Mapping[
 
 def describe(network: nn.Module) -> Json:
     """The layers of a network, or None if some layer is not plain."""
-    if type(network) in (nn.Sequential, SideBySide):
-        word = "sequence" if type(network) is nn.Sequential else "beside"
-        layers = [describe(layer) for layer in parts_of(network)]
-        return None if None in layers else {word: layers}
+    if type(network) is nn.Sequential:
+        return _all_plain("sequence", network)
+    if type(network) is SideBySide:
+        return _all_plain("beside", network.networks)
     if type(network) is Standardise:
         return {"standardise": list(network.mean.shape)}
     if type(network) is Augment:
@@ -77,9 +77,9 @@ def describe(network: nn.Module) -> Json:
     return None
 
 
-def parts_of(network: nn.Module) -> list[nn.Module]:
-    """The layers of a sequence, or networks side by side."""
-    return list(network.networks if isinstance(network, SideBySide) else network.children())
+def _all_plain(word: str, parts: Iterable[nn.Module]) -> Json:
+    layers = [describe(part) for part in parts]
+    return None if None in layers else {word: layers}
 
 
 def n_layers(node: Json) -> int:
