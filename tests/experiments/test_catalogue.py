@@ -11,6 +11,7 @@ from lifelong.experiments.parameters import build_learner
 from lifelong.experiments.rows import Row
 from lifelong.experiments.session import prepare
 from lifelong.experiments.spec import Spec
+from lifelong.experiments.streams import make_stream
 from lifelong.report.html import write_report
 
 WITHOUT_FILES = ("xor-xnor", "xor-rxor", "food1k-50x20", "food1k-budget", "core50-110x5", "pretrained")
@@ -41,6 +42,14 @@ def test_the_smoke_version_runs_and_its_report_builds(name, tmp_path):
     figures = [file for file in files if file.suffix == ".svg"]
     assert len(figures) >= len(session.spec.figures)
     assert text.count('role="img"') == text.count("<figure>") > 0
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", sorted({*EXPERIMENTS} - {*WITHOUT_FILES}))
+def test_the_full_version_finds_all_the_rows_it_asks_for(name):
+    for part in EXPERIMENTS[name].spec().parts:
+        stream = make_stream(part, seed=2)
+        assert all(len(task.y_train) > 0 and len(task.y_test) > 0 for task in stream)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

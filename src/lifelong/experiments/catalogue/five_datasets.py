@@ -4,7 +4,7 @@ from lifelong.experiments.catalogue.entry import Experiment, version
 from lifelong.experiments.catalogue.settings import TINY
 from lifelong.experiments.spec import Part
 
-_ROWS = {"rows_per_class": 200, "test_rows_per_class": 100}
+_ROWS = {"rows_per_class": 200}
 _SMALL = {"n_tasks": 3, "rows_per_class": 4, "test_rows_per_class": 4}
 _LEARNERS = ("silly-n", "silly-f", "model-zoo", "lwf", "ewc", "none", "single", "rf")
 
