@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
+from lifelong import SillyForest
 from lifelong.channels import RidgeChannel, ridge_views
 from lifelong.channels.ridge_mixing import mix
 from lifelong.channels.ridge_own import in_task
@@ -75,6 +76,48 @@ def test_several_encoders_are_one_regression_on_their_features_side_by_side():
     solution = solve(joint @ joint.T, centred(y))
     said = sum(one.scores(parts[name].astype(np.float32)) for name, one in channel.readout.maps.items())
     np.testing.assert_allclose(said, joint @ joint.T @ solution.alpha, atol=1e-4)
+
+
+@pytest.mark.parametrize("of_leaves", [False, True])
+def test_landmarks_that_span_the_features_lose_nothing(of_leaves):
+    Z, y = blobs(n=150)
+    forest = ForestEncoder(n_trees=7, max_depth=3).fit(Z, y, rng=RNG(0))
+    A = features(forest.encode(Z), forest.n_leaves) if of_leaves else Z
+    landmarks, Y = np.arange(0, 150, 1 if of_leaves else 2), centred(y)  # some leaves have a single row
+    (K, scale), (K_m, scale_m) = products(A), products(A, landmarks)
+    assert scale_m == pytest.approx(scale, rel=1e-5)
+    np.testing.assert_allclose(K_m, K[:, landmarks], atol=1e-5)
+    exact, few = solve(K, Y), solve(K_m, Y, landmarks=landmarks)
+    assert few.penalty == exact.penalty
+    assert few.skill == pytest.approx(exact.skill, abs=1e-4)
+    assert not np.delete(few.alpha, landmarks, axis=0).any()
+    np.testing.assert_allclose(few.honest, exact.honest, atol=1e-3)
+    maps = [linear_map(A, exact.alpha, scale), linear_map(A, few.alpha, scale_m)]
+    np.testing.assert_allclose(maps[1].scores(A), maps[0].scores(A), atol=1e-3)
+
+
+def test_the_own_encoder_learns_from_more_rows_than_there_are_landmarks(monkeypatch):
+    monkeypatch.setattr(ridge_views, "MAX_ROWS", 100)
+    monkeypatch.setattr(ridge_views, "MAX_OWN_ROWS", 700)
+    (Z, y), (test, truth) = blobs(n=1000, d=90, spread=6.0), blobs(n=2000, d=90, seed=1, spread=6.0)
+    in_bag = np.arange(1000) % 7 > 0
+    empty = RidgeChannel().with_class_counts(np.bincount(y))
+    own, other = empty.update("u", None, Z, y, in_bag=in_bag), empty.update("u", None, Z, y)
+    assert (len(own.views["u"].y), len(other.views["u"].y)) == (700, 100)
+    right = [(one.predict_proba({"u": test}).argmax(axis=1) == truth).mean() for one in (own, other)]
+    assert right[0] > right[1] + 0.03
+
+
+def test_a_large_task_of_a_forest_answers_about_as_if_all_rows_were_landmarks(monkeypatch):
+    (X, y), (test, truth) = blobs(n=900, spread=3.0), blobs(n=900, seed=1, spread=3.0)
+    fitted = {most: None for most in (200, 900)}
+    for most in fitted:
+        monkeypatch.setattr(ridge_views, "MAX_ROWS", most)
+        learner = SillyForest.best(n_estimators=20, random_state=0).partial_fit(X, y)
+        fitted[most] = learner.predict(test)
+    few, exact = fitted.values()
+    assert (few == exact).mean() > 0.93
+    assert (few == truth).mean() > (exact == truth).mean() - 0.01
 
 
 def test_of_a_large_task_an_even_sample_is_kept_whatever_the_batches(monkeypatch):

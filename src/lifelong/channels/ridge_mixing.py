@@ -40,21 +40,29 @@ def mix(own: Opinion | None, cross: Sequence[Opinion], priors: Scores, *, equal:
         n_cross = sum(len(one.maps) for one in cross)
         share = n_cross / (n_cross + 1)
     else:
-        share = _learnt_share(said + priors, gain * heard + priors, y)
+        told = max(_told(one, priors) for one in cross)
+        share = _learnt_share(said + priors, gain * heard + priors, y, told)
     losses = _losses((1 - share) * said + share * gain * heard + priors, y) if len(rows) else None
     temperature = _DEFAULT_TEMPERATURE if losses is None else float(_TEMPERATURES[np.argmin(losses)])
     return Mixing(1 - share, (share * within).tolist(), gain, temperature)
 
 
-def _learnt_share(own: Scores, cross: Scores, y: Codes) -> float:
+def _learnt_share(own: Scores, cross: Scores, y: Codes, told: float) -> float:
     """Posterior mean of the other encoders' share of the score.
 
-    Listening to others is one more parameter than not to: at a share of 1 it costs ½ log n nats (as in BIC).
+    Listening to others is one more parameter than not to: at a share of 1 it costs ½ log n nats (as in BIC), less what
+    they have told about the labels of all rows, of which own scores can judge a few only.
     """
     fit = np.array([_losses((1 - share) * own + share * cross, y).min() for share in _SHARES])
-    evidence = -len(y) * fit - 0.5 * np.log(len(y)) * _SHARES
+    evidence = -len(y) * fit - max(0.0, 0.5 * np.log(len(y)) - told) * _SHARES
     posterior = np.exp(evidence - evidence.max())
     return float(posterior @ _SHARES / posterior.sum())
+
+
+def _told(opinion: Opinion, priors: Scores) -> float:
+    """By how many nats honest scores know the labels better than the class shares do."""
+    shares_alone = -np.log(priors[opinion.y]).mean()
+    return len(opinion.y) * max(0.0, float(shares_alone - _losses(opinion.honest + priors, opinion.y).min()))
 
 
 def _losses(scores: Scores, y: Codes) -> NDArray[np.float64]:

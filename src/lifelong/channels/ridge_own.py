@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lifelong.channels.ridge_solver import LinearMap, Scores, linear_map, loudness, products, solve
+from lifelong.channels.ridge_solver import LinearMap, Scores, linear_map, loudness, products, skill_of, solve
 from lifelong.channels.ridge_views import Opinion, View
 from lifelong.encoders.base import Mask
 from lifelong.tasks.base import TaskName
@@ -24,9 +24,9 @@ def in_task(name: TaskName, view: View, n_classes: int) -> Opinion:
 
 def _network(name: TaskName, view: View, in_bag: Mask, n_classes: int) -> Opinion:
     """All rows teach the regression, held-out rows judge it."""
-    A, judges = view.features(), ~in_bag
-    K, scale = products(A)
-    solution = solve(K, view.targets(n_classes), judges=judges)
+    A, judges, landmarks = view.features(), ~in_bag, view.landmarks()
+    K, scale = products(A, landmarks)
+    solution = solve(K, view.targets(n_classes), landmarks=landmarks, judges=judges)
     maps = {name: linear_map(A, solution.alpha, scale)}
     return Opinion(maps, {name: 1.0}, view.rows[judges], view.y[judges], solution.honest[judges], solution.skill)
 
@@ -40,22 +40,17 @@ def _vote(name: TaskName, view: View, in_bag: Mask, n_classes: int) -> Opinion:
     honest = np.asarray(view.features(hidden=in_bag) @ votes) / np.sqrt(np.maximum(unseen.sum(axis=1), 1))[:, None]
     judges = unseen.any(axis=1)
     maps = {name: LinearMap((votes / np.sqrt(in_bag.shape[1])).astype(np.float32), np.zeros(n_classes))}
-    skill = _skill(honest[judges], Y[judges])
+    skill = skill_of(honest[judges], Y[judges])
     return Opinion(maps, {name: 1.0}, view.rows[judges], view.y[judges], honest[judges], skill)
-
-
-def _skill(honest: Scores, Y: Scores) -> float:
-    spread = float(np.mean(Y**2)) if len(Y) else 0.0
-    return max(0.0, 1 - float(np.mean((honest - Y) ** 2)) / spread) if spread else 0.0
 
 
 def _trees(name: TaskName, view: View, in_bag: Mask, n_classes: int) -> Opinion:
     """Regression on leaves: in the honest half of it, each row is in the leaves of trees that have not seen it."""
     Y, A, unseen = view.targets(n_classes), view.features(), view.features(hidden=in_bag)
-    judges = np.asarray(~in_bag.all(axis=1))
-    (K, scale), (K_unseen, scale_unseen) = products(A), products(unseen)
-    solution = solve(K_unseen, Y, judges=judges)
-    seen = linear_map(A, solve(K, Y, penalty=solution.penalty).alpha, scale)
+    judges, landmarks = np.asarray(~in_bag.all(axis=1)), view.landmarks()
+    (K, scale), (K_unseen, scale_unseen) = products(A, landmarks), products(unseen, landmarks)
+    solution = solve(K_unseen, Y, landmarks=landmarks, judges=judges)
+    seen = linear_map(A, solve(K, Y, landmarks=landmarks, penalty=solution.penalty).alpha, scale)
     maps = {name: _mean_of(seen, linear_map(unseen, solution.alpha, scale_unseen)) if judges.any() else seen}
     return Opinion(maps, {name: 1.0}, view.rows[judges], view.y[judges], solution.honest[judges], solution.skill)
 

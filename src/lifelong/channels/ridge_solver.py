@@ -4,6 +4,9 @@ Centred and scaled features Φ (n, D) of the training rows matter only through t
 K = V diag(g) Vᵀ everything follows for every penalty λ:
 
     α = V (g + λ)⁻¹ VᵀY,   F = Kα,   H_ii = Σ_j V_ij² g_j/(g_j + λ) + 1/n,   L_i = Y_i − (Y_i − F_i) / (1 − H_ii)
+
+Of many rows, only the products with m landmarks are taken (Nyström): Φ is replaced by its projection onto the features
+of the landmarks, all rows still teach, and n³ becomes n m².
 """
 
 from typing import Any, NamedTuple
@@ -16,7 +19,8 @@ from scipy.sparse import csr_array
 from lifelong.encoders.base import Mask, Representation
 
 Features = Any  # (n, D): a dense array, or a sparse one of leaf indicators
-Products = NDArray[np.float64]  # (n, n)
+Products = NDArray[np.float64]  # (n, n), or (n, m) with landmarks
+Places = NDArray[np.intp]  # (m,): which of the n rows are landmarks
 Scores = NDArray[np.float64]  # (n, K)
 
 _PENALTIES = 10.0 ** np.arange(-4, 2.51, 0.25)
@@ -26,7 +30,7 @@ _DEFAULT_PENALTY = 0.3  # where no honest score can choose
 class Solution(NamedTuple):
     """A ridge regression on rows that are known by their products alone."""
 
-    alpha: Scores  # (n, K): score(x) = Σ_i k(x, x_i) α_i
+    alpha: Scores  # (n, K): score(x) = Σ_i k(x, x_i) α_i; 0 but for landmarks
     honest: Scores  # (n, K): leave-one-out scores L
     penalty: float
     skill: float  # leave-one-out R², at least 0
@@ -54,8 +58,10 @@ def features(Z: Representation, n_leaves: int) -> Features:
     return csr_array((values, Z[asked], ends), shape=(len(Z), n_leaves))
 
 
-def products(A: Features) -> tuple[Products, float]:
-    """K (n, n) of the centred features, scaled to a mean squared length of 1; and that scale."""
+def products(A: Features, landmarks: Places | None = None) -> tuple[Products, float]:
+    """K of the centred features, scaled to a mean squared length of 1; and that scale."""
+    if landmarks is not None:
+        return _products_with(A, landmarks)
     raw: Any = A @ A.T
     K = np.asarray(raw.toarray() if hasattr(raw, "toarray") else raw, dtype=np.float64)
     K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
@@ -63,25 +69,85 @@ def products(A: Features) -> tuple[Products, float]:
     return K / scale, scale
 
 
-def solve(K: Products, Y: Scores, *, judges: Mask | None = None, penalty: float | None = None) -> Solution:
-    """The solution for centred class indicators Y; λ has the smallest leave-one-out error on the judges (None: all)."""
+def _products_with(A: Features, landmarks: Places) -> tuple[Products, float]:
+    mean = np.asarray(A.mean(axis=0))
+    raw: Any = A @ A[landmarks].T
+    K = np.asarray(raw.toarray() if hasattr(raw, "toarray") else raw, dtype=np.float64)
+    along = np.asarray(A @ mean, dtype=np.float64)
+    K += float(mean @ mean) - along[:, None] - along[landmarks]
+    squares: Any = A.multiply(A) if hasattr(A, "multiply") else A**2
+    scale = float(squares.sum(dtype=np.float64)) / len(K) - float(mean @ mean)
+    scale = scale if scale > 0 else 1.0
+    K /= scale
+    return K, scale
+
+
+class _Spectrum(NamedTuple):
+    """ΦΦᵀ = U diag(g) Uᵀ, and what turns coordinates in U into α."""
+
+    g: NDArray[np.float64]  # (r,)
+    U: Products  # (n, r)
+    to_alpha: Products  # (n, r), or (m, r) with landmarks
+
+
+def _spectrum(K: Products, landmarks: Places | None) -> _Spectrum:
+    if landmarks is None:
+        g, V = eigh(K, check_finite=False, driver="evd")
+        return _Spectrum(np.maximum(g, 0.0), V, V)
+    lengths, directions = _positive(K[landmarks])
+    root = directions / np.sqrt(lengths)
+    Phi = K @ root  # the rows, projected: ΦΦᵀ = K K_mm⁻¹ Kᵀ
+    g, V = _positive(Phi.T @ Phi)
+    return _Spectrum(g, Phi @ (V / np.sqrt(g)), root @ (V * np.sqrt(g)))
+
+
+def _positive(K: Products) -> tuple[NDArray[np.float64], Products]:
+    """Eigenvalues and eigenvectors, without those that are 0 but for rounding (features have seven digits)."""
     g, V = eigh(K, check_finite=False, driver="evd")
-    g, VtY, squares = np.maximum(g, 0.0), V.T @ Y, V**2
+    there = g > 1e-6 * max(float(g[-1]), 1e-12)
+    return g[there], V[:, there]
+
+
+def solve(
+    K: Products,
+    Y: Scores,
+    *,
+    landmarks: Places | None = None,
+    judges: Mask | None = None,
+    penalty: float | None = None,
+) -> Solution:
+    """The solution for centred class indicators Y; λ has the smallest leave-one-out error on the judges (None: all).
+
+    The score that judges a row takes the λ that the *other* judges would choose: few of them would flatter themselves.
+    """
+    g, U, to_alpha = _spectrum(K, landmarks)
+    UtY, squares = U.T @ Y, U**2
 
     def leave_one_out(penalty: float) -> Scores:
         kept = g / (g + penalty)
-        F = V @ (kept[:, None] * VtY)
+        F = U @ (kept[:, None] * UtY)
         return np.asarray(Y - (Y - F) / np.maximum(1 - squares @ kept - 1 / len(Y), 1e-6)[:, None])
 
-    judges = np.ones(len(Y), dtype=bool) if judges is None else judges
-    skill = 0.0
-    if penalty is None and judges.any():
-        errors = [float(np.mean((leave_one_out(one) - Y)[judges] ** 2)) for one in _PENALTIES]
-        spread = float(np.mean(Y[judges] ** 2))
-        skill = max(0.0, 1 - min(errors) / spread) if spread > 0 else 0.0
-        penalty = float(_PENALTIES[int(np.argmin(errors))])
+    judging = np.arange(len(Y)) if judges is None else np.flatnonzero(judges)
+    by_others = np.full(len(judging), _DEFAULT_PENALTY if penalty is None else penalty)
+    if penalty is None and len(judging) > 1:
+        errors = np.array([np.mean((leave_one_out(one) - Y)[judging] ** 2, axis=1) for one in _PENALTIES])
+        total = errors.sum(axis=1)
+        penalty, by_others = float(_PENALTIES[total.argmin()]), _PENALTIES[(total[:, None] - errors).argmin(axis=0)]
     penalty = _DEFAULT_PENALTY if penalty is None else penalty
-    return Solution(V @ (VtY / (g + penalty)[:, None]), leave_one_out(penalty), penalty, skill)
+    honest = leave_one_out(penalty)
+    for other in set(by_others.tolist()) - {penalty}:
+        theirs = judging[by_others == other]
+        honest[theirs] = leave_one_out(other)[theirs]
+    alpha = np.zeros_like(Y)
+    alpha[slice(None) if landmarks is None else landmarks] = to_alpha @ (UtY / (g + penalty)[:, None])
+    return Solution(alpha, honest, penalty, skill_of(honest[judging], Y[judging]))
+
+
+def skill_of(scores: Scores, Y: Scores) -> float:
+    """R² of scores, at least 0."""
+    spread = float(np.mean(Y**2)) if len(Y) else 0.0
+    return max(0.0, 1 - float(np.mean((scores - Y) ** 2)) / spread) if spread else 0.0
 
 
 def loudness(scores: Scores) -> float:

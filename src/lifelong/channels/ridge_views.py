@@ -9,11 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._validation import Codes
-from lifelong.channels.ridge_solver import Features, LinearMap, Products, Scores, features, linear_map, products, solve
+from lifelong.channels.ridge_solver import (
+    Features,
+    LinearMap,
+    Places,
+    Products,
+    Scores,
+    features,
+    linear_map,
+    products,
+    solve,
+)
 from lifelong.encoders.base import Mask, Representation
 from lifelong.tasks.base import TaskName
 
 MAX_ROWS = 2000  # n³: of a larger task, an even sample of so many rows
+MAX_OWN_ROWS = 10_000  # of the own encoder, which matters most: of so many, MAX_ROWS are landmarks
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +39,8 @@ class View:
 
     @classmethod
     def of(cls, Z: Representation, n_leaves: int, y: Codes, rows: NDArray[np.intp], in_bag: Mask | None) -> "View":
-        """At most ``MAX_ROWS`` of these rows; half precision is plenty for products."""
-        # Multiples of the golden ratio are spread evenly, so the sample does not depend on batches or on encoders.
-        kept = np.sort(np.argsort((rows * 0.6180339887498949) % 1, kind="stable")[:MAX_ROWS])
+        """As many of these rows as there is room for; half precision is plenty for products."""
+        kept = _sample(rows, MAX_ROWS if in_bag is None else MAX_OWN_ROWS)
         Z = Z[kept] if n_leaves else np.clip(Z[kept], -6e4, 6e4).astype(np.float16)
         return cls(Z, n_leaves, y[kept], rows[kept], None if in_bag is None else in_bag[kept])
 
@@ -51,19 +61,24 @@ class View:
         """What the regression sees: all, or of a forest all but the ``hidden`` trees of each row (n, B)."""
         return features(self.Z if hidden is None else np.where(hidden, np.int32(-1), self.Z), self.n_leaves)
 
+    def landmarks(self) -> Places | None:
+        """Which rows stand for all where there are many: those that the views of other encoders have kept."""
+        return None if len(self.rows) <= MAX_ROWS else _sample(self.rows, MAX_ROWS)
+
     @cached_property
     def skill(self) -> float:
-        """How much an encoder of another task alone tells about the labels: its leave-one-out R².
-
-        Picking the best of many penalties finds an R² of about 2/n even in pure noise; that much is taken off.
-        """
-        solution = solve(products(self.features())[0], self.targets(int(self.y.max()) + 1))
-        return max(0.0, solution.skill - 2 / len(self.y))
+        """How much an encoder of another task alone tells about the labels: its leave-one-out R²."""
+        return solve(products(self.features())[0], self.targets(int(self.y.max()) + 1)).skill
 
     @property
     def nbytes(self) -> int:
         """Bytes of the representations and of whose they are."""
         return sum(part.nbytes for part in (self.Z, self.y, self.rows, self.in_bag) if part is not None)
+
+
+def _sample(rows: NDArray[np.intp], size: int) -> Places:
+    """An even sample: multiples of the golden ratio are spread evenly, whatever the batches and the encoder."""
+    return np.sort(np.argsort((rows * 0.6180339887498949) % 1, kind="stable")[:size])
 
 
 class Opinion(NamedTuple):

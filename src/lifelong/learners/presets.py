@@ -199,7 +199,6 @@ class SillyNetwork(Silly):
         known = {
             "channel": "ridge",
             "layer": "middle",
-            "n_networks": 2,
             "max_samples": 0.85,
             "recipe": Recipe.strong(),
         }

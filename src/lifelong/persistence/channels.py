@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifelong.channels import Channel, ForestChannel, LeafChannel, NeighboursChannel, RidgeChannel
-from lifelong.channels.ridge_views import MAX_ROWS, View
+from lifelong.channels.ridge_views import MAX_OWN_ROWS, MAX_ROWS, View
 from lifelong.encoders.forest import FittedForest
 from lifelong.persistence.forests import ForestKind
 from lifelong.persistence.kinds import (
@@ -132,7 +132,8 @@ def _ridge_part(shape: EncoderShape, n_classes: int) -> Kind:
 
 def _few_rows(fields: dict[str, Any], at: str) -> None:
     equally_long(fields, at)
-    expect(1 <= len(fields["y"]) <= MAX_ROWS, at, f"does not have 1 … {MAX_ROWS} rows")
+    most = MAX_ROWS if fields["in_bag"] is None else MAX_OWN_ROWS
+    expect(1 <= len(fields["y"]) <= most, at, f"does not have 1 … {most} rows")
 
 
 def _join_forest(head: dict[str, Any], counts: NDArray[np.int64], parts: Parts) -> ForestChannel:
