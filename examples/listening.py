@@ -49,7 +49,7 @@ def draw(path: Path, angles: list[float], measured: dict[str, np.ndarray]) -> No
     equal, learnt = (100 * measured[way][-1, :, 0].mean() for way in list(WAYS)[1:])
     plain(
         panels[0],
-        title=f"At 45°: {equal:+.1f} points with equal weights, {learnt:+.1f} with learnt ones",
+        title=f"At 45°: {equal:+z.1f} points with equal weights, {learnt:+z.1f} with learnt ones",
         xlabel="angle of the second task",
         ylabel="points of accuracy",
     )
@@ -79,7 +79,7 @@ def main() -> None:
     for way in WAYS:
         pairs = [[listen(way, angle, chosen.rows, seed) for seed in range(chosen.repetitions)] for angle in angles]
         measured[way] = np.array(pairs)
-        cells = (f"{100 * change:+8.1f} ({share:.2f})" for change, share in measured[way].mean(axis=1))
+        cells = (f"{100 * change:+z8.1f} ({share:.2f})" for change, share in measured[way].mean(axis=1))
         print(f"{way:30}" + "".join(f"{cell:>15}" for cell in cells), flush=True)
     if chosen.picture:
         draw(chosen.picture, angles, measured)

@@ -110,12 +110,11 @@ def test_the_own_encoder_learns_from_more_rows_than_there_are_landmarks(monkeypa
 
 def test_a_large_task_of_a_forest_answers_about_as_if_all_rows_were_landmarks(monkeypatch):
     (X, y), (test, truth) = blobs(n=900, spread=3.0), blobs(n=900, seed=1, spread=3.0)
-    fitted = {most: None for most in (200, 900)}
-    for most in fitted:
+    answers = []
+    for most in (200, 900):
         monkeypatch.setattr(ridge_views, "MAX_ROWS", most)
-        learner = SillyForest.best(n_estimators=20, random_state=0).partial_fit(X, y)
-        fitted[most] = learner.predict(test)
-    few, exact = fitted.values()
+        answers.append(SillyForest.best(n_estimators=20, random_state=0).partial_fit(X, y).predict(test))
+    few, exact = answers
     assert (few == exact).mean() > 0.93
     assert (few == truth).mean() > (exact == truth).mean() - 0.01
 
@@ -138,6 +137,13 @@ def test_the_penalty_grows_with_the_noise():
     quiet, loud = (solve(products(blobs(spread=spread)[0])[0], centred(blobs()[1])) for spread in (0.5, 6.0))
     assert quiet.penalty < loud.penalty
     assert quiet.skill > loud.skill
+
+
+def test_where_four_rows_judge_another_encoder_that_tells_as_much_counts_as_much_as_the_own():
+    (Z, y), (other, _) = blobs(n=200, spread=5.0), blobs(n=200, spread=5.0, seed=5)
+    channel = RidgeChannel().with_class_counts(np.bincount(y))
+    channel = channel.update("own", None, Z, y, in_bag=np.arange(200) >= 4).update("other", None, other, y)
+    assert channel.readout.influence["other"] == pytest.approx(0.5, abs=0.04)
 
 
 def channel_with(useful=True, n_useless=0, own=True, n=200, weights="learnt"):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lifelong.channels.ridge_solver import LinearMap, Scores, linear_map, loudness, products, skill_of, solve
+from lifelong.channels.ridge_solver import LinearMap, linear_map, loudness, products, skill_of, solve
 from lifelong.channels.ridge_views import Opinion, View
 from lifelong.encoders.base import Mask
 from lifelong.tasks.base import TaskName

@@ -116,10 +116,7 @@ def solve(
     judges: Mask | None = None,
     penalty: float | None = None,
 ) -> Solution:
-    """The solution for centred class indicators Y; λ has the smallest leave-one-out error on the judges (None: all).
-
-    The score that judges a row takes the λ that the *other* judges would choose: few of them would flatter themselves.
-    """
+    """The solution for centred class indicators Y; λ has the smallest leave-one-out error on the judges (None: all)."""
     g, U, to_alpha = _spectrum(K, landmarks)
     UtY, squares = U.T @ Y, U**2
 
@@ -128,20 +125,16 @@ def solve(
         F = U @ (kept[:, None] * UtY)
         return np.asarray(Y - (Y - F) / np.maximum(1 - squares @ kept - 1 / len(Y), 1e-6)[:, None])
 
-    judging = np.arange(len(Y)) if judges is None else np.flatnonzero(judges)
-    by_others = np.full(len(judging), _DEFAULT_PENALTY if penalty is None else penalty)
-    if penalty is None and len(judging) > 1:
-        errors = np.array([np.mean((leave_one_out(one) - Y)[judging] ** 2, axis=1) for one in _PENALTIES])
-        total = errors.sum(axis=1)
-        penalty, by_others = float(_PENALTIES[total.argmin()]), _PENALTIES[(total[:, None] - errors).argmin(axis=0)]
+    judges = np.ones(len(Y), dtype=bool) if judges is None else judges
+    skill = 0.0
+    if penalty is None and judges.any():
+        errors = [float(np.mean((leave_one_out(one) - Y)[judges] ** 2)) for one in _PENALTIES]
+        penalty = float(_PENALTIES[int(np.argmin(errors))])
+        skill = skill_of(leave_one_out(penalty)[judges], Y[judges])
     penalty = _DEFAULT_PENALTY if penalty is None else penalty
-    honest = leave_one_out(penalty)
-    for other in set(by_others.tolist()) - {penalty}:
-        theirs = judging[by_others == other]
-        honest[theirs] = leave_one_out(other)[theirs]
     alpha = np.zeros_like(Y)
     alpha[slice(None) if landmarks is None else landmarks] = to_alpha @ (UtY / (g + penalty)[:, None])
-    return Solution(alpha, honest, penalty, skill_of(honest[judging], Y[judging]))
+    return Solution(alpha, leave_one_out(penalty), penalty, skill)
 
 
 def skill_of(scores: Scores, Y: Scores) -> float:
