@@ -62,8 +62,7 @@ def products(A: Features, landmarks: Places | None = None) -> tuple[Products, fl
     """K of the centred features, scaled to a mean squared length of 1; and that scale."""
     if landmarks is not None:
         return _products_with(A, landmarks)
-    raw: Any = A @ A.T
-    K = np.asarray(raw.toarray() if hasattr(raw, "toarray") else raw, dtype=np.float64)
+    K = _dense(A @ A.T)
     K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
     scale = float(np.trace(K)) / len(K) or 1.0
     return K / scale, scale
@@ -71,15 +70,17 @@ def products(A: Features, landmarks: Places | None = None) -> tuple[Products, fl
 
 def _products_with(A: Features, landmarks: Places) -> tuple[Products, float]:
     mean = np.asarray(A.mean(axis=0))
-    raw: Any = A @ A[landmarks].T
-    K = np.asarray(raw.toarray() if hasattr(raw, "toarray") else raw, dtype=np.float64)
+    K = _dense(A @ A[landmarks].T)
     along = np.asarray(A @ mean, dtype=np.float64)
     K += float(mean @ mean) - along[:, None] - along[landmarks]
-    squares: Any = A.multiply(A) if hasattr(A, "multiply") else A**2
-    scale = float(squares.sum(dtype=np.float64)) / len(K) - float(mean @ mean)
+    scale = float((A**2).sum(dtype=np.float64)) / len(K) - float(mean @ mean)
     scale = scale if scale > 0 else 1.0
     K /= scale
     return K, scale
+
+
+def _dense(raw: Any) -> Products:
+    return np.asarray(raw.toarray() if hasattr(raw, "toarray") else raw, dtype=np.float64)
 
 
 class _Spectrum(NamedTuple):
@@ -126,15 +127,13 @@ def solve(
         return np.asarray(Y - (Y - F) / np.maximum(1 - squares @ kept - 1 / len(Y), 1e-6)[:, None])
 
     judges = np.ones(len(Y), dtype=bool) if judges is None else judges
-    skill = 0.0
-    if penalty is None and judges.any():
-        errors = [float(np.mean((leave_one_out(one) - Y)[judges] ** 2)) for one in _PENALTIES]
-        penalty = float(_PENALTIES[int(np.argmin(errors))])
-        skill = skill_of(leave_one_out(penalty)[judges], Y[judges])
-    penalty = _DEFAULT_PENALTY if penalty is None else penalty
+    if penalty is None:
+        errors = [float(np.mean((leave_one_out(one) - Y)[judges] ** 2)) for one in _PENALTIES if judges.any()]
+        penalty = float(_PENALTIES[int(np.argmin(errors))]) if errors else _DEFAULT_PENALTY
+    honest = leave_one_out(penalty)
     alpha = np.zeros_like(Y)
     alpha[slice(None) if landmarks is None else landmarks] = to_alpha @ (UtY / (g + penalty)[:, None])
-    return Solution(alpha, leave_one_out(penalty), penalty, skill)
+    return Solution(alpha, honest, penalty, skill_of(honest[judges], Y[judges]))
 
 
 def skill_of(scores: Scores, Y: Scores) -> float:
