@@ -61,20 +61,12 @@ def test_held_out_rows_do_not_touch_the_encoder():
 def test_several_networks_are_what_each_of_them_would_be_alone_side_by_side():
     X, y = rows()
     in_bag = TINY.split(y, rng=np.random.default_rng(1))
-    one_epoch, rng = replace(TINY, recipe=replace(TINY.recipe, epochs=1)), np.random.default_rng(2)
-    alone = [one_epoch.fit(X, y, in_bag=in_bag, rng=rng).encode(X) for _ in range(3)]
+    rng = np.random.default_rng(2)
+    alone = [TINY.fit(X, y, in_bag=in_bag, rng=rng).encode(X) for _ in range(3)]
     together = replace(TINY, n_networks=3).fit(X, y, in_bag=in_bag, rng=np.random.default_rng(2))
     np.testing.assert_array_equal(together.encode(X), np.concatenate(alone, axis=1))
     assert not np.array_equal(alone[0], alone[1])
-    assert together.n_parameters == 3 * one_epoch.fit(X, y, in_bag=in_bag, rng=rng).n_parameters
-
-
-@pytest.mark.parametrize(
-    ("recipe", "n", "each"), [({"epochs": 60}, 2, 30), ({"epochs": 1}, 3, 1), ({"epochs": 5}, 1, 5)]
-)
-def test_several_networks_share_the_epochs(recipe, n, each):
-    assert Recipe(**recipe).shared_by(n).epochs == each
-    assert Recipe(iterations=7).shared_by(2).iterations == 4
+    assert together.n_parameters == 3 * TINY.fit(X, y, in_bag=in_bag, rng=rng).n_parameters
 
 
 def test_no_network_at_all_is_refused_when_the_encoder_is_described():

@@ -67,7 +67,7 @@ class NetworkEncoder:
         :func:`~lifelong.nets.architectures.middle`.
     n_networks : int
         How many networks train, on the same rows, from different beginnings; the representation is all of them side by
-        side. They share the epochs of the recipe: two networks of 30 epochs are as much training as one of 60.
+        side. Each trains as the recipe says, so that two take twice as long as one.
     """
 
     network: Network = "auto"
@@ -104,7 +104,7 @@ class NetworkEncoder:
                 labels,
                 network=self.network,
                 width=self.width,
-                recipe=self.recipe.shared_by(self.n_networks),
+                recipe=self.recipe,
                 rng=rng,
                 device=choose_device(self.device),
                 weights=None if weights is None else weights[in_bag],

@@ -137,7 +137,7 @@ class SillyNetwork(Silly):
     layer : "last" (the paper) or "middle"
         Which hidden layer is the representation; see :class:`~lifelong.encoders.network.NetworkEncoder`.
     n_networks : int
-        Networks per task, side by side. They share the epochs, so that several train no longer than one.
+        Networks per task, side by side. Each trains in full, so that two take twice as long as one.
     device : str
         ``"auto"`` is the GPU where there is one.
     encoder : Encoder, optional
@@ -200,6 +200,7 @@ class SillyNetwork(Silly):
             "channel": "ridge",
             "layer": "middle",
             "max_samples": 0.85,
+            "n_networks": 2,
             "recipe": Recipe.strong(),
         }
         return cls(**{**known, **parameters})

@@ -1,7 +1,7 @@
 """How a network is trained, as data: every network learner, ours and the references, takes one."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from lifelong._validation import check_choice, check_count
@@ -61,15 +61,6 @@ class Recipe:
     def strong(cls) -> "Recipe":
         """What brings most for small sets of images: augmentation, and a learning rate that rises and falls."""
         return cls(epochs=60, batch_size=64, lr=1e-3, schedule="one-cycle", augment=True)
-
-    def shared_by(self, n_networks: int) -> "Recipe":
-        """What each of several networks may train, so that all of them together train no longer than one.
-
-        >>> Recipe(epochs=60).shared_by(2).epochs
-        30
-        """
-        steps = None if self.iterations is None else max(1, round(self.iterations / n_networks))
-        return replace(self, epochs=max(1, round(self.epochs / n_networks)), iterations=steps)
 
     def rate(self, done: float) -> float:
         """The learning rate after that share of the steps.
