@@ -178,12 +178,12 @@ def changed(content, change):
         ("network", lambda s: s["encoder"].update(kind="forest"), "lacks forest"),
         ("images", lambda s: s["encoder"]["network"]["body"]["sequence"][0]["convolution"].__setitem__(4, [60000] * 2),
          "too large"),
-        ("images", lambda s: s["encoder"]["network"]["body"]["sequence"][-2].update({"average-pool": [40000]}),
-         "too large"),
+        ("images", lambda s: s["encoder"]["network"]["body"]["sequence"][-1]["beside"][0]["sequence"][0].update(
+            {"average-pool": [40000]}), "too large"),
         ("images", lambda s: s["encoder"]["network"]["body"]["sequence"].append({"eval": ["1"]}), "unknown"),
         ("images", lambda s: s["encoder"]["network"]["body"]["sequence"].append({"beside": []}), "are none"),
-        ("images", lambda s: s["encoder"]["network"]["body"]["sequence"].insert(-2, {"beside": [
-            {"average-pool": [40000]}, {"identity": []}]}), "too large"),
+        ("images", lambda s: s["encoder"]["network"]["body"]["sequence"][-1]["beside"][0]["sequence"].__setitem__(
+            0, {"beside": [{"average-pool": [40000]}, {"identity": []}]}), "too large"),
         ("images", lambda s: s["encoder"]["network"]["body"]["sequence"].extend([{"beside": [{"identity": []}] * 60}]
          * 3), "too large"),
     ],

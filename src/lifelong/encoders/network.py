@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import nn
 
@@ -13,8 +14,11 @@ from lifelong._validation import Codes, Rows, check_count
 from lifelong.encoders.base import Mask, honest_split
 from lifelong.nets.architectures import Network, SideBySide, middle
 from lifelong.nets.once import described
+from lifelong.nets.randomness import one_thread
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import choose_device, fit_classifier, forward
+
+_ENOUGH = 200  # rows that tell how loud a layer is
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +66,8 @@ class NetworkEncoder:
     recipe : Recipe
     device : str
     layer : "last" or "middle"
-        Which hidden layer is the representation. The last one (the paper) speaks mostly of the network's own classes;
-        before the dense layers it tells other tasks more, and the encoder is smaller: see
+        What the representation is. The last hidden layer (the paper) speaks mostly of the network's own classes; the
+        convolutions before the dense layers tell other tasks more, and the encoder is smaller: see
         :func:`~lifelong.nets.architectures.middle`.
     n_networks : int
         How many networks train, on the same rows, from different beginnings; the representation is all of them side by
@@ -112,6 +116,10 @@ class NetworkEncoder:
             for _ in range(self.n_networks)
         ]
         front = bodies[0][0]  # the same rows, the same standardisation
-        networks = [middle(network) if self.layer == "middle" else network for _, network in bodies]
+        networks = [network for _, network in bodies]
+        if self.layer == "middle":
+            some = torch.from_numpy(rows[:: -(-len(rows) // _ENOUGH)]).to(choose_device(self.device))
+            with one_thread():
+                networks = [middle(network, front(some)) for network in networks]
         together = networks[0] if self.n_networks == 1 else SideBySide(networks)
         return FittedNetwork(nn.Sequential(front, together).eval().requires_grad_(False), X.shape[1:])

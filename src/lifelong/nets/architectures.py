@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import nn
@@ -13,6 +14,7 @@ Network = str | Sequence[int] | Callable[[tuple[int, ...]], nn.Module]
 
 _CNN_CHANNELS = (16, 32, 64, 128, 254)
 _DENSE = 2000
+_DEPTHS = 3  # convolutions that the middle of a network shows
 
 
 class Convolution(NamedTuple):
@@ -129,10 +131,12 @@ def _hidden(network: str | Sequence[int], in_shape: tuple[int, ...]) -> Sequence
     )
 
 
-def middle(network: nn.Module) -> nn.Module:
+def middle(network: nn.Module, rows: torch.Tensor) -> nn.Module:
     """The part of one of our networks that speaks of more than its own classes; a user's own network is left whole.
 
-    Of a CNN, the convolutions, each map averaged to 2×2; of an MLP, the first hidden layer.
+    Of an MLP, the first hidden layer. Of a CNN, the last three convolutions side by side, each map averaged to 2×2:
+    early ones see what all images have, late ones what these classes have. All three are equally loud on the ``rows``
+    that the network was trained on.
     """
     layers = list(network) if isinstance(network, nn.Sequential) else []
     flatten = next((place for place, layer in enumerate(layers) if isinstance(layer, nn.Flatten)), None)
@@ -140,7 +144,19 @@ def middle(network: nn.Module) -> nn.Module:
         return network
     if flatten == 0:
         return nn.Sequential(*layers[:3])
-    return nn.Sequential(*layers[:flatten], nn.AdaptiveAvgPool2d(2), nn.Flatten())
+    convolutions = [place for place, layer in enumerate(layers[:flatten]) if isinstance(layer, nn.Conv2d)]
+    edges = [0, *convolutions[-_DEPTHS:][1:], flatten]
+    with torch.no_grad():
+        return _side_by_side([layers[start:end] for start, end in pairwise(edges)], rows)
+
+
+def _side_by_side(blocks: list[list[nn.Module]], rows: torch.Tensor) -> nn.Module:
+    """What comes out of each block of layers, one after the other: pooled, equally loud, side by side."""
+    block, *deeper = blocks
+    rows = nn.Sequential(*block)(rows)
+    pool = nn.Sequential(nn.AdaptiveAvgPool2d(2), nn.Flatten())
+    view = nn.Sequential(*pool, Standardise.lengths(pool(rows)))
+    return nn.Sequential(*block, *(view if not deeper else [SideBySide([view, _side_by_side(deeper, rows)])]))
 
 
 class SideBySide(nn.Module):
@@ -167,6 +183,14 @@ class Standardise(nn.Module):
         scale = X.std(dim=axes, correction=0, keepdim=True)[0]
         self.register_buffer("mean", X.mean(dim=axes, keepdim=True)[0])
         self.register_buffer("scale", torch.where(scale > 0, scale, torch.ones_like(scale)))
+
+    @classmethod
+    def lengths(cls, X: torch.Tensor) -> Self:
+        """All columns by the same number: centred rows (n, d) have a mean squared length of 1."""
+        made = cls(X)
+        length = X.var(dim=0, correction=0).sum().sqrt()
+        made.scale = torch.full_like(made.scale, float(length) or 1.0)
+        return made
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Standardised rows."""
