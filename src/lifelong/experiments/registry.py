@@ -15,7 +15,7 @@ LEARNERS: Mapping[str, str] = {  # name → what it is
     "silly-f": "SiLLy-F: a forest per task, leaf channels (the paper)",
     "silly-n": "SiLLy-N: a network per task, forest channels (the paper)",
     "silly-f-best": "our most accurate forests: ridge channels, 100 trees per task",
-    "silly-n-best": "our most accurate networks: two per task, ridge channels, middle layers, strong recipe",
+    "silly-n-best": "our most accurate networks: ridge channels, middle layers, strong recipe",
     "none": "fine-tuning: nothing against forgetting",
     "ewc": "elastic weight consolidation",
     "o-ewc": "online EWC: one running penalty",

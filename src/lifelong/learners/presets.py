@@ -200,7 +200,6 @@ class SillyNetwork(Silly):
             "channel": "ridge",
             "layer": "middle",
             "max_samples": 0.85,
-            "n_networks": 2,
             "recipe": Recipe.strong(),
         }
         return cls(**{**known, **parameters})

@@ -14,9 +14,9 @@ def _version(part: Part, repetitions: int, settings: Mapping[str, Any], strong: 
         learner("silly-n", settings, "the paper"),
         learner("silly-n", settings, "ridge channel", channel="ridge"),
         learner("silly-n", settings, "+ 85 % of rows", channel="ridge", max_samples=0.85),
-        learner("silly-n-best", settings, "+ middle layer", n_networks=1),
-        learner("silly-n-best", settings, "+ a second network"),
+        learner("silly-n-best", settings, "+ middle layers"),
         learner("silly-n-best", settings, "the same, equal weights", ridge_weights="equal"),
+        learner("silly-n-best", settings, "the same, two networks", n_networks=2),
         learner("silly-n-best", strong, "+ strong recipe"),
         learner("single", strong, "single, strong recipe"),
     )
