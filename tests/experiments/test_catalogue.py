@@ -14,7 +14,7 @@ from lifelong.experiments.spec import Spec
 from lifelong.experiments.streams import make_stream
 from lifelong.report.html import write_report
 
-WITHOUT_FILES = ("xor-xnor", "xor-rxor", "food1k-50x20", "food1k-budget", "core50-110x5", "pretrained")
+WITHOUT_FILES = ("xor-xnor", "xor-rxor", "best-xor", "food1k-50x20", "food1k-budget", "core50-110x5", "pretrained")
 NAMES = [name if name in WITHOUT_FILES else pytest.param(name, marks=pytest.mark.data) for name in EXPERIMENTS]
 STATISTICS = {
     *("accuracy", "single_accuracy", "reference_accuracy", "transfer", "forward_transfer", "backward_transfer"),

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lifelong.experiments.catalogue.entry import Experiment, version
-from lifelong.experiments.catalogue.settings import PLAIN, STRONG, TABULAR, TINY, strong
-from lifelong.experiments.spec import Part
+from lifelong.experiments.catalogue.entry import STRIP, Experiment, version
+from lifelong.experiments.catalogue.settings import PLAIN, SIMULATION, STRONG, TABULAR, TINY, strong
+from lifelong.experiments.spec import HEADLINE, FigureSpec, Part
 
 _SMALL = {"n_tasks": 2, "rows_per_class": 4, "test_rows_per_class": 3}
 _OWN = {"rf": {"n_estimators": 1000}}  # as many as silly-f-best has in ten tasks
@@ -30,7 +30,44 @@ def _race(
     )
 
 
+def _turned(n: int, n_test: int, group: str = HEADLINE) -> list[Part]:
+    """XOR, then an XOR turned by an angle: 25° and 45° can only confuse; 90° is XNOR, which can help."""
+    seconds: dict[int, dict[str, Any]] = {25: {"second": "r-xor", "angle": 25}, 45: {"second": "r-xor", "angle": 45}}
+    return [
+        Part(f"{n} rows, {angle}°", "xor", {**second, "n": n, "n_test": n_test}, group, at=angle)
+        for angle, second in {**seconds, 90: {"second": "xnor"}}.items()
+    ]
+
+
+_FEW = "few rows"
+_OVER = {
+    "statistic": "backward_transfer",
+    "task": "xor",
+    "over": "degrees by which the second XOR is turned (90: XNOR)",
+}
+
+_XOR = Experiment(
+    name="best-xor",
+    of_paper="none: our own learner",
+    question="Does our learner profit from a task that helps, and is it safe from one that can only confuse?",
+    full=version(
+        [*_turned(750, 1000), *_turned(100, 1000, _FEW)],
+        ("silly-f-best", "silly-f", "silly-n-best", "silly-n"),
+        100,
+        SIMULATION,
+    ),
+    smoke=version(
+        [*_turned(40, 60), *_turned(30, 60, _FEW)], ("silly-f-best", "silly-f", "silly-n-best"), 1, TINY, own=_TINY
+    ),
+    figures=(
+        FigureSpec("sweep", {**_OVER, "groups": [HEADLINE]}),
+        FigureSpec("sweep", {**_OVER, "groups": [_FEW]}),
+        STRIP,
+    ),
+)
+
 EXPERIMENTS = (
+    _XOR,
     _race(
         "best-cifar-plain",
         "Is our learner the most accurate one on CIFAR 10×10, all trained alike and plainly?",
