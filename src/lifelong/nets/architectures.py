@@ -134,9 +134,8 @@ def _hidden(network: str | Sequence[int], in_shape: tuple[int, ...]) -> Sequence
 def middle(network: nn.Module, rows: torch.Tensor) -> nn.Module:
     """The part of one of our networks that speaks of more than its own classes; a user's own network is left whole.
 
-    Of an MLP, the first hidden layer. Of a CNN, the last three convolutions side by side, each map averaged to 2×2:
-    early ones see what all images have, late ones what these classes have. All three are equally loud on the ``rows``
-    that the network was trained on.
+    Of an MLP, the first hidden layer. Of a CNN, the last three convolutions side by side, each map averaged to 2×2.
+    All three are equally loud on ``rows`` that the network was trained on.
     """
     layers = list(network) if isinstance(network, nn.Sequential) else []
     flatten = next((place for place, layer in enumerate(layers) if isinstance(layer, nn.Flatten)), None)
