@@ -14,7 +14,7 @@ from lifelong.experiments.tables import Results
 from lifelong.report.curves import draw_curves
 from lifelong.report.growth import growth_curves, growth_table
 from lifelong.report.headline import headline, write_table
-from lifelong.report.markdown import BEGIN, END, write_into
+from lifelong.report.markdown import BEGIN, END, markdown, write_into
 from lifelong.report.matrices import matrix
 from lifelong.report.runs import read_run, side_by_side
 from lifelong.report.sections import section
@@ -155,6 +155,17 @@ def test_results_go_between_the_marks_of_a_page(folder, tmp_path):
     page.write_text("no marks")
     with pytest.raises(DatasetError, match="lacks the marks"):
         write_into(page, section(read_run(folder)), tmp_path)
+
+
+def test_a_page_shows_the_spread_over_repetitions_and_says_each_finding_once(tmp_path):
+    run(tiny_spec(repetitions=2, figures=(FigureSpec("strip"), FigureSpec("strip-veniat"))), tmp_path)
+    found = section(read_run(tmp_path))
+    lines = list(markdown(found, "results"))
+    spread = found.table[0].cells["accuracy"].spread
+    assert "…" in spread
+    assert any(line.startswith(f"| {found.table[0].label} |") and f"<small>{spread}</small>" in line for line in lines)
+    findings = [line for line in lines if line.startswith("- ")]
+    assert len(findings) == len(set(findings)) < len(found.pictures)
 
 
 def test_different_experiments_stay_apart(folder, tmp_path):

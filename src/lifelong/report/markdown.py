@@ -34,20 +34,23 @@ def markdown(part: Section, where: str) -> Iterator[str]:
     yield ""
     for picture in part.whole[:1] or part.pictures[:1]:
         yield f"![{picture.alt}]({where}/figures/{picture.name}.svg)\n"
-    yield from (f"- {picture.title}." for picture in part.pictures)
+    yield from (f"- {title}." for title in dict.fromkeys(picture.title for picture in part.pictures))
     yield ""
     yield f"| learner | {' | '.join(heading for heading, _ in COLUMNS.values())} |"
     yield "|---" * (len(COLUMNS) + 1) + "|"
     for row in part.table:
         paper = spec.published.get(row.label, {})
         yield f"| {row.label} | {' | '.join(_cell(row.cells[name], name, paper.get(name)) for name in COLUMNS)} |"
+    if counts[-1] > 1:
+        yield "\nSmall: quartiles over repetitions, of the mean over tasks."
     if spec.published:
         yield "\nIn brackets: the paper's numbers, where they are published."
 
 
 def _cell(cell: CellData, column: str, paper: float | None) -> str:
     ours = f"**{cell.text}**" if cell.best else cell.text
-    return ours if paper is None else f"{ours} ({number(column, paper)})"
+    both = ours if paper is None else f"{ours} ({number(column, paper)})"
+    return f"{both}<br><small>{cell.spread}</small>" if cell.spread else both
 
 
 def _versions(part: Section) -> str:
