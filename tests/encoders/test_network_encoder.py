@@ -69,7 +69,16 @@ def test_several_networks_are_what_each_of_them_would_be_alone_side_by_side():
     assert together.n_parameters == 3 * TINY.fit(X, y, in_bag=in_bag, rng=rng).n_parameters
 
 
-def test_the_middle_of_a_cnn_is_its_last_three_convolutions_pooled_and_equally_loud():
+def largest_in_cells(maps, cells):
+    """Cells overlap where a side is not a multiple of their number."""
+    starts = [[cell * side // cells for cell in range(cells)] for side in maps.shape[2:]]
+    ends = [[-(-(cell + 1) * side // cells) for cell in range(cells)] for side in maps.shape[2:]]
+    places = [[slice(*at) for at in zip(*both, strict=True)] for both in zip(starts, ends, strict=True)]
+    largest = [maps[:, :, down, across].max(axis=(2, 3)) for down in places[0] for across in places[1]]
+    return np.stack(largest, axis=2).reshape(len(maps), -1)
+
+
+def test_the_middle_of_a_cnn_is_all_its_convolutions_pooled_and_equally_loud():
     X, y = rows(60, (3, 16, 16))
     encoder = NetworkEncoder("cnn", width=0.1, recipe=Recipe(epochs=1), max_samples=0.999)
     in_bag = np.ones(60, dtype=bool)
@@ -80,14 +89,14 @@ def test_the_middle_of_a_cnn_is_its_last_three_convolutions_pooled_and_equally_l
     front, network = whole.body
     with torch.no_grad():
         x, pooled = front(torch.from_numpy(X)), []
-        for place, layer in enumerate(network):
+        for layer in list(network)[:15]:
             x = layer(x)
-            if place in (8, 11, 14):  # what a convolution, batch norm and ReLU end in
-                pooled.append(torch.nn.functional.adaptive_avg_pool2d(x, 2).flatten(1).numpy())
+            if isinstance(layer, torch.nn.ReLU):  # what a convolution and its batch norm end in
+                pooled += [largest_in_cells(x.numpy(), cells) for cells in (1, 2, 3)]
     centred = [one - one.mean(axis=0) for one in pooled]
     by_hand = np.concatenate([one / np.sqrt((one**2).sum(axis=1).mean()) for one in centred], axis=1)
     np.testing.assert_allclose(middle.encode(X), by_hand, atol=1e-4)
-    assert middle.encode(X).shape[1] == 4 * (6 + 13 + 25)
+    assert middle.encode(X).shape[1] == (1 + 4 + 9) * (2 + 3 + 6 + 13 + 25)
 
 
 def test_no_network_at_all_is_refused_when_the_encoder_is_described():

@@ -179,7 +179,7 @@ def changed(content, change):
         ("images", lambda s: s["encoder"]["network"]["body"]["sequence"][0]["convolution"].__setitem__(4, [60000] * 2),
          "too large"),
         ("images", lambda s: s["encoder"]["network"]["body"]["sequence"][-1]["beside"][0]["sequence"][0].update(
-            {"average-pool": [40000]}), "too large"),
+            {"max-pool": [40000]}), "too large"),
         ("images", lambda s: s["encoder"]["network"]["body"]["sequence"].append({"eval": ["1"]}), "unknown"),
         ("images", lambda s: s["encoder"]["network"]["body"]["sequence"].append({"beside": []}), "are none"),
         ("images", lambda s: s["encoder"]["network"]["body"]["sequence"][-1]["beside"][0]["sequence"].__setitem__(

@@ -14,7 +14,7 @@ Network = str | Sequence[int] | Callable[[tuple[int, ...]], nn.Module]
 
 _CNN_CHANNELS = (16, 32, 64, 128, 254)
 _DENSE = 2000
-_DEPTHS = 3  # convolutions that the middle of a network shows
+_GRIDS = (1, 2, 3)  # cells per side of the grids over which the maps of convolutions are pooled
 
 
 class Convolution(NamedTuple):
@@ -134,8 +134,9 @@ def _hidden(network: str | Sequence[int], in_shape: tuple[int, ...]) -> Sequence
 def middle(network: nn.Module, rows: torch.Tensor) -> nn.Module:
     """The part of one of our networks that speaks of more than its own classes; a user's own network is left whole.
 
-    Of an MLP, the first hidden layer. Of a CNN, the last three convolutions side by side, each map averaged to 2×2.
-    All three are equally loud on ``rows`` that the network was trained on.
+    Of an MLP, the first hidden layer. Of a CNN, all convolutions side by side: the largest value of each map in the
+    whole image and in the cells of a 2×2 and a 3×3 grid (a spatial pyramid). All depths and grids are equally loud on
+    ``rows`` that the network was trained on.
     """
     layers = list(network) if isinstance(network, nn.Sequential) else []
     flatten = next((place for place, layer in enumerate(layers) if isinstance(layer, nn.Flatten)), None)
@@ -144,7 +145,7 @@ def middle(network: nn.Module, rows: torch.Tensor) -> nn.Module:
     if flatten == 0:
         return nn.Sequential(*layers[:3])
     convolutions = [place for place, layer in enumerate(layers[:flatten]) if isinstance(layer, nn.Conv2d)]
-    edges = [0, *convolutions[-_DEPTHS:][1:], flatten]
+    edges = [0, *convolutions[1:], flatten]
     with torch.no_grad():
         return _side_by_side([layers[start:end] for start, end in pairwise(edges)], rows)
 
@@ -153,9 +154,13 @@ def _side_by_side(blocks: list[list[nn.Module]], rows: torch.Tensor) -> nn.Modul
     """What comes out of each block of layers, one after the other: pooled, equally loud, side by side."""
     block, *deeper = blocks
     rows = nn.Sequential(*block)(rows)
-    pool = nn.Sequential(nn.AdaptiveAvgPool2d(2), nn.Flatten())
-    view = nn.Sequential(*pool, Standardise.lengths(pool(rows)))
-    return nn.Sequential(*block, *(view if not deeper else [SideBySide([view, _side_by_side(deeper, rows)])]))
+    views: list[nn.Module] = []
+    for cells in _GRIDS:
+        pool = nn.Sequential(nn.AdaptiveMaxPool2d(cells), nn.Flatten())
+        views.append(nn.Sequential(*pool, Standardise.lengths(pool(rows))))
+    if deeper:
+        views.append(_side_by_side(deeper, rows))
+    return nn.Sequential(*block, SideBySide(views))
 
 
 class SideBySide(nn.Module):

@@ -52,6 +52,12 @@ _LAYERS: Mapping[
         (_COUNT,),
         nn.AdaptiveAvgPool2d,
     ),
+    "max-pool": (
+        nn.AdaptiveMaxPool2d,
+        lambda m: [m.output_size],
+        (_COUNT,),
+        nn.AdaptiveMaxPool2d,
+    ),
     "flatten": (nn.Flatten, lambda _: [], (), nn.Flatten),
     "identity": (nn.Identity, lambda _: [], (), nn.Identity),
 }

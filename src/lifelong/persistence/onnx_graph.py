@@ -126,12 +126,32 @@ def _average_pool(graph: Graph, layer: Any, x: str, at: str, shape: tuple[int, .
 
 
 def _means(length: int, parts: int) -> NDArray[np.float32]:
-    """Means over ``parts`` stretches of a line, which overlap where ``length`` is not a multiple: torch's rule."""
+    """Means over ``parts`` stretches of a line."""
     matrix = np.zeros((parts, length), dtype=np.float32)
-    for part in range(parts):
-        start, stop = part * length // parts, -(-(part + 1) * length // parts)
+    for part, (start, stop) in enumerate(_stretches(length, parts)):
         matrix[part, start:stop] = 1 / (stop - start)
     return matrix
+
+
+def _max_pool(graph: Graph, layer: Any, x: str, at: str, shape: tuple[int, ...]) -> str:  # noqa: ARG001
+    """The largest value in a rectangle is the largest over columns of the largest over rows."""
+    for axis in (2, 3):
+        largest = [
+            graph.add("ReduceMax", [_part(graph, x, start, stop, axis)], axes=[axis], keepdims=1)
+            for start, stop in _stretches(shape[axis], layer.output_size)
+        ]
+        x = graph.add("Concat", largest, axis=axis)
+    return x
+
+
+def _part(graph: Graph, x: str, start: int, stop: int, axis: int) -> str:
+    places = [graph.number(f"at-{place}", np.array([place], dtype=np.int64)) for place in (start, stop, axis)]
+    return graph.add("Slice", [x, *places])
+
+
+def _stretches(length: int, parts: int) -> list[tuple[int, int]]:
+    """A line cut into ``parts``, which overlap where ``length`` is not a multiple: torch's rule."""
+    return [(part * length // parts, -(-(part + 1) * length // parts)) for part in range(parts)]
 
 
 def _weights(graph: Graph, layer: Any, at: str, *names: str) -> list[str]:
@@ -156,5 +176,6 @@ _NODES: dict[type[nn.Module], Callable[[Graph, Any, str, str, tuple[int, ...]], 
     nn.Linear: _linear,
     nn.ReLU: _relu,
     nn.AdaptiveAvgPool2d: _average_pool,
+    nn.AdaptiveMaxPool2d: _max_pool,
     nn.Flatten: _flatten,
 }
