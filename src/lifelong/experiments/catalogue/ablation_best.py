@@ -7,6 +7,9 @@ from lifelong.experiments.catalogue.entry import MATRICES, STRIP, Experiment, Ve
 from lifelong.experiments.catalogue.settings import PLAIN, STRONG, TINY
 from lifelong.experiments.spec import Part
 
+# Batch norms see the rows, weights stay as they were drawn: what is left is the readout of random convolutions.
+_UNTRAINED = {"recipe": {"iterations": 100, "batch_size": 64, "lr": 1e-9, "augment": True}}
+
 
 def _version(part: Part, repetitions: int, settings: Mapping[str, Any], strong: Mapping[str, Any]) -> Version:
     ladder = (
@@ -18,6 +21,7 @@ def _version(part: Part, repetitions: int, settings: Mapping[str, Any], strong: 
         learner("silly-n-best", settings, "the same, equal weights", ridge_weights="equal"),
         learner("silly-n-best", settings, "the same, two networks", n_networks=2),
         learner("silly-n-best", strong, "+ strong recipe"),
+        learner("silly-n-best", {**strong, **_UNTRAINED}, "the same, networks left untrained"),
         learner("single", strong, "single, strong recipe"),
     )
     return Version((part,), ladder, repetitions, settings)
