@@ -93,7 +93,8 @@ def test_the_middle_of_a_cnn_is_all_its_convolutions_pooled_and_equally_loud():
             x = layer(x)
             if isinstance(layer, torch.nn.ReLU):  # what a convolution and its batch norm end in
                 pooled += [largest_in_cells(x.numpy(), cells) for cells in (1, 2, 3)]
-    centred = [one - one.mean(axis=0) for one in pooled]
+    roots = [np.sqrt(one) for one in pooled]
+    centred = [one - one.mean(axis=0) for one in roots]
     by_hand = np.concatenate([one / np.sqrt((one**2).sum(axis=1).mean()) for one in centred], axis=1)
     np.testing.assert_allclose(middle.encode(X), by_hand, atol=1e-4)
     assert middle.encode(X).shape[1] == (1 + 4 + 9) * (2 + 3 + 6 + 13 + 25)

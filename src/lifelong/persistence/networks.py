@@ -13,7 +13,7 @@ from torch import nn
 
 from lifelong.encoders.network import FittedNetwork
 from lifelong.exceptions import PersistenceError
-from lifelong.nets.architectures import SideBySide, Standardise, build
+from lifelong.nets.architectures import Root, SideBySide, Standardise, build
 from lifelong.nets.augmentation import Augment
 from lifelong.nets.randomness import private_randomness
 from lifelong.nets.training import choose_device
@@ -59,6 +59,7 @@ _LAYERS: Mapping[
         nn.AdaptiveMaxPool2d,
     ),
     "flatten": (nn.Flatten, lambda _: [], (), nn.Flatten),
+    "root": (Root, lambda _: [], (), Root),
     "identity": (nn.Identity, lambda _: [], (), nn.Identity),
 }
 

@@ -16,7 +16,7 @@ from torch import nn
 
 from lifelong import __version__
 from lifelong.encoders.network import FittedNetwork
-from lifelong.nets.architectures import SideBySide, Standardise
+from lifelong.nets.architectures import Root, SideBySide, Standardise
 from lifelong.nets.augmentation import Augment
 from lifelong.persistence.networks import describe
 from lifelong.persistence.text import Unfit
@@ -163,6 +163,10 @@ def _relu(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:
     return graph.add("Relu", [x])
 
 
+def _root(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:  # noqa: ARG001
+    return graph.add("Sqrt", [x])
+
+
 def _flatten(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:  # noqa: ARG001
     return graph.add("Flatten", [x], axis=1)
 
@@ -178,4 +182,5 @@ _NODES: dict[type[nn.Module], Callable[[Graph, Any, str, str, tuple[int, ...]], 
     nn.AdaptiveAvgPool2d: _average_pool,
     nn.AdaptiveMaxPool2d: _max_pool,
     nn.Flatten: _flatten,
+    Root: _root,
 }
