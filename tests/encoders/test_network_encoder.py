@@ -100,6 +100,17 @@ def test_the_middle_of_a_cnn_is_all_its_convolutions_pooled_and_equally_loud():
     assert middle.encode(X).shape[1] == (1 + 4 + 9) * (2 + 3 + 6 + 13 + 25)
 
 
+def test_the_middle_of_a_users_network_may_be_negative():
+    def network(in_shape):
+        return torch.nn.Sequential(torch.nn.Conv2d(in_shape[0], 4, 3), torch.nn.Tanh(), torch.nn.Flatten())
+
+    X, y = rows(60, (3, 8, 8))
+    encoder = NetworkEncoder(network, recipe=Recipe(epochs=1), layer="middle")
+    Z = encoder.fit(X, y, rng=np.random.default_rng(0)).encode(X)
+    assert np.isfinite(Z).all()
+    assert Z.shape == (60, 14 * 4)
+
+
 def test_no_network_at_all_is_refused_when_the_encoder_is_described():
     with pytest.raises(ParameterError, match="n_networks=0"):
         replace(TINY, n_networks=0)

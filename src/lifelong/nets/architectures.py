@@ -164,11 +164,11 @@ def _side_by_side(blocks: list[list[nn.Module]], rows: torch.Tensor) -> nn.Modul
 
 
 class Root(nn.Module):
-    """The square root of what a ReLU has left."""
+    """Square roots; a negative number, which no ReLU has let through, keeps its sign."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """√x."""
-        return x.sqrt()
+        """sign(x) √|x|."""
+        return x.sign() * x.abs().sqrt()
 
 
 class SideBySide(nn.Module):

@@ -164,7 +164,7 @@ def _relu(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:
 
 
 def _root(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:  # noqa: ARG001
-    return graph.add("Sqrt", [x])
+    return graph.add("Mul", [graph.add("Sign", [x]), graph.add("Sqrt", [graph.add("Abs", [x])])])
 
 
 def _flatten(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:  # noqa: ARG001
