@@ -34,7 +34,7 @@ def markdown(part: Section, where: str) -> Iterator[str]:
     yield ""
     for picture in part.whole[:1] or part.pictures[:1]:
         yield f"![{picture.alt}]({where}/figures/{picture.name}.svg)\n"
-    yield from (f"- {title}." for title in dict.fromkeys(picture.title for picture in part.pictures))
+    yield from (f"- {picture.title}." for picture in part.pictures)
     yield ""
     yield f"| learner | {' | '.join(heading for heading, _ in COLUMNS.values())} |"
     yield "|---" * (len(COLUMNS) + 1) + "|"

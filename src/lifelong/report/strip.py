@@ -80,7 +80,10 @@ def _strip(statistic: str, rows: list[StripRow]) -> Strip:
     shown = [row for row in rows if not np.isnan(row.mean)]
     means = ", ".join(f"{row.label} {row.mean:.3f}" for row in shown)
     alt = f"{_NAMES[statistic]} of each learner, a dot per task. Means over tasks: {means}."
-    return Strip(statistic, _finding(statistic, shown), alt, tuple(shown))
+    finding = _finding(statistic, shown)
+    if statistic in VENIAT:
+        finding = f"In differences of errors: {finding[0].lower()}{finding[1:]}"
+    return Strip(statistic, finding, alt, tuple(shown))
 
 
 def _finding(statistic: str, rows: list[StripRow]) -> str:
