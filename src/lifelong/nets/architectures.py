@@ -135,8 +135,9 @@ def middle(network: nn.Module, rows: torch.Tensor) -> nn.Module:
     """The part of one of our networks that speaks of more than its own classes; a user's own network is left whole.
 
     Of an MLP, the first hidden layer. Of a CNN, all convolutions side by side: the largest value of each map in the
-    whole image and in the cells of a 2×2 and a 3×3 grid (a spatial pyramid); its root, so that a few maps do not drown
-    the others. All depths and grids are equally loud on ``rows`` that the network was trained on.
+    whole image and in the cells of a 2×2 and a 3×3 grid (a spatial pyramid; no grid is finer than the map); its root,
+    so that a few maps do not drown the others. All depths and grids are equally loud on ``rows`` that the network was
+    trained on.
     """
     layers = list(network) if isinstance(network, nn.Sequential) else []
     flatten = next((place for place, layer in enumerate(layers) if isinstance(layer, nn.Flatten)), None)
@@ -155,7 +156,7 @@ def _side_by_side(blocks: list[list[nn.Module]], rows: torch.Tensor) -> nn.Modul
     block, *deeper = blocks
     rows = nn.Sequential(*block)(rows)
     views: list[nn.Module] = []
-    for cells in _GRIDS:
+    for cells in (cells for cells in _GRIDS if cells <= min(rows.shape[2:])):
         pool = nn.Sequential(nn.AdaptiveMaxPool2d(cells), nn.Flatten(), Root())
         views.append(nn.Sequential(*pool, Standardise.lengths(pool(rows))))
     if deeper:
