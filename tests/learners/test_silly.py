@@ -7,7 +7,7 @@ from lifelong import Silly, SillyForest, SillyNetwork, Task
 from lifelong.channels import LeafChannel
 from lifelong.encoders import ForestEncoder
 from lifelong.encoders.base import held_out
-from lifelong.tasks.simulations import xor_stream
+from lifelong.tasks.simulations import gaussian_xor, xor_stream
 
 NETWORK = {"network": (8,), "epochs": 3, "lr": 1e-2}
 LEARNERS = {
@@ -307,3 +307,11 @@ def test_sizes_count_parameters_and_bytes_by_part(make):
     assert set(sizes) == {"parameters", "encoders", "channels", "rows"}
     assert all(size > 0 for size in sizes.values())
     assert sizes["rows"] == 2 * 60 * (5 * 4 + 8 + 8) + in_bag
+
+
+def test_many_rows_are_answered_in_pieces_as_if_they_were_one():
+    learner = SillyForest(3, random_state=0).partial_fit(*gaussian_xor(200, random_state=0), task="xor")
+    learner.partial_fit(*gaussian_xor(200, flip=True, random_state=1), task="xnor")
+    X, _ = gaussian_xor(9000, random_state=2)
+    whole = learner.channels_["xor"].predict_proba({name: one.encode(X) for name, one in learner.encoders_.items()})
+    np.testing.assert_array_equal(learner.predict_proba(X, task="xor"), whole)

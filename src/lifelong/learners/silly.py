@@ -23,6 +23,8 @@ from lifelong.learners.optional import taking_weights
 from lifelong.learners.stored import Stored
 from lifelong.tasks.base import TaskName
 
+_ROWS_AT_ONCE = 4096  # what all encoders together make of more rows may be larger than memory
+
 if TYPE_CHECKING:
     from lifelong.persistence.store import Store
 
@@ -216,7 +218,8 @@ class Silly(Stored, Foreign, Many):
 
     def _posteriors(self, X: Rows, task: TaskName) -> NDArray[np.float64]:
         # Algorithm 4: push the rows through all encoders; the task's channel turns representations into posteriors
-        return self.channels_[task].predict_proba(self._represent(X))
+        channel, starts = self.channels_[task], range(0, max(len(X), 1), _ROWS_AT_ONCE)
+        return np.concatenate([channel.predict_proba(self._represent(X[at : at + _ROWS_AT_ONCE])) for at in starts])
 
     def _represent(self, X: Rows) -> dict[TaskName, Representation]:
         encoders = self.encoders_  # asked one by one: together they may be larger than memory
