@@ -23,10 +23,10 @@ from lifelong.learners.optional import taking_weights
 from lifelong.learners.stored import Stored
 from lifelong.tasks.base import TaskName
 
-_ROWS_AT_ONCE = 4096  # what all encoders together make of more rows may be larger than memory
-
 if TYPE_CHECKING:
     from lifelong.persistence.store import Store
+
+_ROWS_AT_ONCE = 4096  # what all encoders together make of more rows may be larger than memory
 
 
 class Silly(Stored, Foreign, Many):

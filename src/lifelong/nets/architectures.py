@@ -132,7 +132,7 @@ def _hidden(network: str | Sequence[int], in_shape: tuple[int, ...]) -> Sequence
 
 
 def middle(network: nn.Module, rows: torch.Tensor) -> nn.Module:
-    """The part of one of our networks that speaks of more than its own classes; a user's own network is left whole.
+    """The part of a network that speaks of more than its own classes; what is no sequence of layers is left whole.
 
     Of an MLP, the first hidden layer. Of a CNN, all convolutions side by side: the largest value of each map in the
     whole image and in the cells of a 2×2 and a 3×3 grid (a spatial pyramid; no grid is finer than the map); its root,
