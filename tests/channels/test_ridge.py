@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from lifelong import SillyForest
+from lifelong import SillyForest, SillyNetwork
 from lifelong.channels import RidgeChannel, ridge_views
 from lifelong.channels.ridge_mixing import mix
 from lifelong.channels.ridge_own import in_task
 from lifelong.channels.ridge_solver import features, linear_map, products, solve
 from lifelong.channels.ridge_views import cross_task
 from lifelong.encoders import ForestEncoder
+from lifelong.learners import parts
 
 RNG = np.random.default_rng
 
@@ -237,6 +238,18 @@ def test_rows_in_batches_give_what_they_would_have_given_at_once():
         twice = twice.update(name, None, more[rest], y[rest], rows=rest, rng=RNG(0))
     answers = [channel.predict_proba({"u": test, "v": test}) for channel in (once, twice)]
     assert np.array_equal(*answers)
+
+
+@pytest.mark.parametrize("learner", [SillyForest.best, SillyNetwork.best])
+def test_a_task_in_pieces_gives_what_it_would_have_given_at_once(learner, monkeypatch):
+    (X, y), (test, _) = blobs(n=300, spread=3.0), blobs(n=50, seed=9, spread=3.0)
+    answers = []
+    for size in (1000, 70):
+        monkeypatch.setattr(parts, "_ROWS_AT_ONCE", size)
+        learnt = learner(random_state=0).partial_fit(X, y, task="a").partial_fit(X[::-1], y[::-1], task="b")
+        answers.append([learnt.predict_proba(test, task="a"), learnt.predict_task_proba(test)])
+    np.testing.assert_allclose(answers[0][0], answers[1][0], rtol=1e-5)
+    np.testing.assert_allclose(answers[0][1], answers[1][1], rtol=1e-3)
 
 
 def test_one_row_one_class_and_no_rows_are_legal():

@@ -43,8 +43,9 @@ class Channel(Protocol):
 
         ``in_bag`` is given when it is the task's own encoder and says which rows it trained on, (n,) or per tree
         (n, B): honest channels pass it to :func:`~lifelong.encoders.base.held_out`. ``rows`` numbers the rows in the
-        order in which the task got them. ``rng`` is None for a channel that says ``draws = False``. A channel that can
-        let rows count more or less also takes ``weights`` (n,): it is given only when a user gives sample weights.
+        order in which the task got them. ``rng`` is None for a channel that says ``draws = False``. A channel that says
+        ``in_pieces = True`` gets many rows a few thousand at a time, ``in_bag`` with each. A channel that can let rows
+        count more or less also takes ``weights`` (n,): it is given only when a user gives sample weights.
         """
         ...
 

@@ -38,6 +38,7 @@ class RidgeChannel:
     """
 
     draws: ClassVar[bool] = False
+    in_pieces: ClassVar[bool] = True  # it keeps an even sample, so that nobody needs all representations at once
     weights: Literal["learnt", "equal"] = "learnt"
     class_counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     views: Mapping[TaskName, View] = field(default_factory=dict)
@@ -66,7 +67,7 @@ class RidgeChannel:
         if known is None:
             view = View.of(Z, getattr(encoder, "n_leaves", 0), y, rows, in_bag)
         else:
-            view = known.with_rows(Z, y, rows)
+            view = known.with_rows(Z, y, rows, in_bag)
         return replace(self, views={**self.views, name: view})
 
     def only(self, names: Collection[TaskName]) -> "RidgeChannel":

@@ -44,11 +44,11 @@ class View:
         Z = Z[kept] if n_leaves else np.clip(Z[kept], -6e4, 6e4).astype(np.float16)
         return cls(Z, n_leaves, y[kept], rows[kept], None if in_bag is None else in_bag[kept])
 
-    def with_rows(self, Z: Representation, y: Codes, rows: NDArray[np.intp]) -> "View":
-        """These and more rows, which no encoder has seen: as if all had come at once."""
-        in_bag = self.in_bag
-        if in_bag is not None:
-            in_bag = np.concatenate([in_bag, np.zeros((len(y), *in_bag.shape[1:]), dtype=bool)])
+    def with_rows(self, Z: Representation, y: Codes, rows: NDArray[np.intp], in_bag: Mask | None = None) -> "View":
+        """These and more rows, as if all had come at once; the encoder has seen none of them, or those ``in_bag``."""
+        if self.in_bag is not None:
+            seen = np.zeros((len(y), *self.in_bag.shape[1:]), dtype=bool) if in_bag is None else in_bag
+            in_bag = np.concatenate([self.in_bag, seen])
         Z = np.concatenate([self.Z, Z.astype(self.Z.dtype)])
         return View.of(Z, self.n_leaves, np.concatenate([self.y, y]), np.concatenate([self.rows, rows]), in_bag)
 

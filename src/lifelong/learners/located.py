@@ -11,7 +11,7 @@ from lifelong.encoders.base import FittedEncoder, Mask, Representation
 from lifelong.learners.base import Lesson
 from lifelong.learners.density import Scaling
 from lifelong.learners.memory import StoredRows
-from lifelong.learners.parts import Parts
+from lifelong.learners.parts import Parts, pieces
 from lifelong.learners.task_inference import located, log_task_posteriors, novelty, viewed
 from lifelong.tasks.base import TaskName
 
@@ -51,6 +51,10 @@ class Located(Parts):
     def _joint_posteriors(self, X: Rows) -> dict[TaskName, NDArray[np.float64]]:
         if set(self.densities_) != set(self.tasks_):
             self._known_task(None)  # raises: say which task
+        parts = [self._joint_posteriors_of(X[part]) for part in pieces(len(X))]
+        return {task: np.concatenate([part[task] for part in parts]) for task in self.tasks_}
+
+    def _joint_posteriors_of(self, X: Rows) -> dict[TaskName, NDArray[np.float64]]:
         assert self.scaling_ is not None
         channels, representations = self.channels_, self._represent(X)
         counting = {task: (channels[task], self.densities_[task].leaves) for task in self.tasks_}

@@ -28,6 +28,17 @@ class StoredRows:
             None if self.in_bag is None else np.concatenate([self.in_bag, self._not_in_bag(len(more.y))]),
         )
 
+    def piece(self, part: slice) -> "StoredRows":
+        """Some of these rows, which know their numbers."""
+        numbers = np.arange(len(self.y)) if self.rows is None else self.rows
+        return StoredRows(
+            self.X[part],
+            self.y[part],
+            numbers[part],
+            None if self.weights is None else self.weights[part],
+            None if self.in_bag is None else self.in_bag[part],
+        )
+
     def _not_in_bag(self, n: int) -> NDArray[np.bool_]:
         """Rows that come later: the encoder has not seen them."""
         assert self.in_bag is not None

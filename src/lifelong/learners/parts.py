@@ -10,6 +10,14 @@ from lifelong.learners.growing import renamed, without
 from lifelong.learners.memory import StoredRows
 from lifelong.tasks.base import TaskName
 
+_ROWS_AT_ONCE = 4096  # what all encoders together make of more rows may be larger than memory
+
+
+def pieces(n_rows: int, size: int | None = None) -> list[slice]:
+    """All rows, so many at a time; no rows are one empty piece."""
+    size = size or _ROWS_AT_ONCE
+    return [slice(at, at + size) for at in range(0, max(n_rows, 1), size)]
+
 
 class Parts(Learner):
     """Encoders, channels, stored rows and densities.

@@ -20,13 +20,12 @@ from lifelong.learners.foreign import Foreign
 from lifelong.learners.many import Many, train_encoder
 from lifelong.learners.memory import StoredRows, keep
 from lifelong.learners.optional import taking_weights
+from lifelong.learners.parts import pieces
 from lifelong.learners.stored import Stored
 from lifelong.tasks.base import TaskName
 
 if TYPE_CHECKING:
     from lifelong.persistence.store import Store
-
-_ROWS_AT_ONCE = 4096  # what all encoders together make of more rows may be larger than memory
 
 
 class Silly(Stored, Foreign, Many):
@@ -197,13 +196,15 @@ class Silly(Stored, Foreign, Many):
         """The task's channel, having learnt from rows through the encoder called ``name``; and so has its density."""
         # A channel of your own may draw; where nothing is drawn, a generator can cost more than the channel itself.
         rng = self._rng(self._address(task), "channel", name) if getattr(channel, "draws", True) else None
-        Z = encoder.encode(rows.X)
-        if Z.dtype.kind == "f" and not np.isfinite(Z).all():
-            raise InputError(f"Encoder {name!r} turns rows into NaN or infinity: it is of no use to any channel.")
-        self._view(task, name, encoder, Z, rows, in_bag)
-        update = taking_weights(channel.update, rows.weights)
-        learnt: Channel = update(name, encoder, Z, rows.y, in_bag=in_bag, rows=rows.rows, rng=rng, n_jobs=self.n_jobs)
-        return learnt
+        for part in pieces(len(rows.y), None if getattr(channel, "in_pieces", False) else max(len(rows.y), 1)):
+            some, seen = rows.piece(part), None if in_bag is None else in_bag[part]
+            Z = encoder.encode(some.X)
+            if Z.dtype.kind == "f" and not np.isfinite(Z).all():
+                raise InputError(f"Encoder {name!r} turns rows into NaN or infinity: it is of no use to any channel.")
+            self._view(task, name, encoder, Z, some, seen)
+            update = taking_weights(channel.update, some.weights)
+            channel = update(name, encoder, Z, some.y, in_bag=seen, rows=some.rows, rng=rng, n_jobs=self.n_jobs)
+        return channel
 
     def _remember(self, lesson: Lesson) -> None:
         """Keep rows for encoders to come; with the budget spent there are none to come, and all rows go."""
@@ -218,8 +219,8 @@ class Silly(Stored, Foreign, Many):
 
     def _posteriors(self, X: Rows, task: TaskName) -> NDArray[np.float64]:
         # Algorithm 4: push the rows through all encoders; the task's channel turns representations into posteriors
-        channel, starts = self.channels_[task], range(0, max(len(X), 1), _ROWS_AT_ONCE)
-        return np.concatenate([channel.predict_proba(self._represent(X[at : at + _ROWS_AT_ONCE])) for at in starts])
+        channel = self.channels_[task]
+        return np.concatenate([channel.predict_proba(self._represent(X[part])) for part in pieces(len(X))])
 
     def _represent(self, X: Rows) -> dict[TaskName, Representation]:
         encoders = self.encoders_  # asked one by one: together they may be larger than memory
