@@ -1,0 +1,118 @@
+"""What our most accurate learners were to reach, and what they reach: ``python -m benchmarks.targets``.
+
+Reads the committed tables of the experiments ``best-*`` and puts the answer into docs/channels.md, between its marks.
+"""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+RESULTS = Path("docs/results")
+PAGE = Path("docs/channels.md")
+BEGIN, END = "<!-- targets: begin -->", "<!-- targets: end -->"
+
+Line = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Race:
+    """An experiment in which ours must be ahead of every rival, and perhaps reach an accuracy of its own."""
+
+    experiment: str
+    ours: str = "silly-n-best"
+    least: float | None = None
+    ahead_of: tuple[str, float] = ("", 0.0)  # a rival that must be beaten by so much
+
+
+RACES = (
+    Race("best-cifar-plain", least=0.50),
+    Race("best-cifar-strong", least=0.63),
+    Race("best-spoken-digit", least=0.985),
+    Race("best-mini-imagenet"),
+    Race("best-five-datasets-1000"),
+    Race("best-five-datasets-5000"),
+    Race("best-tabular-cifar", ours="silly-f-best", ahead_of=("rf", 0.015)),
+)
+
+
+def main() -> None:
+    """Print the tables, and put them into the page."""
+    text = "\n".join([*races(), "", *safety()]) + "\n"
+    print(text)
+    before, rest = PAGE.read_text().split(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}\n{text}{END}{rest.split(END)[1]}")
+
+
+def races() -> Iterator[str]:
+    """A line per race: accuracies with quartiles over repetitions, transfers and gain of ours, and the verdict."""
+    yield "| experiment | repetitions | ours | rivals | target | FT, BT | gain over single, rf | tasks that gain | |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for race in RACES:
+        lines = {line["learner"]: line for line in read(race.experiment, "table.csv")}
+        if race.ours not in lines:
+            yield f"| [{race.experiment}](experiments/{race.experiment}.md) |" + " |" * 7 + " not measured yet |"
+            continue
+        yield "| " + " | ".join(cells(race, lines.pop(race.ours), list(lines.values()))) + " |"
+
+
+def cells(race: Race, ours: Line, rivals: list[Line]) -> Iterator[str]:
+    """What a race gave."""
+    gains = [float(line["gain"]) for line in read(race.experiment, "tasks.csv") if line["learner"] == race.ours]
+    yield f"[{race.experiment}](experiments/{race.experiment}.md)"
+    yield ours["repetitions"]
+    yield f"{race.ours} **{float(ours['accuracy']):.3f}** ({quartiles(ours)})"
+    best_first = sorted(rivals, key=lambda line: -float(line["accuracy"]))
+    yield "<br>".join(f"{line['learner']} {float(line['accuracy']):.3f} ({quartiles(line)})" for line in best_first)
+    yield wanted(race)
+    yield f"{float(ours['forward_transfer']):+.3f}, {float(ours['backward_transfer']):+.3f}"
+    yield f"{float(ours['gain']):+.3f}"
+    yield f"{sum(gain > 0 for gain in gains)} of {len(gains)}"
+    yield "met" if met(race, ours, rivals) else "**missed**"
+
+
+def safety() -> Iterator[str]:
+    """A line per second task: what it does to the first one, ours and the paper's learner side by side."""
+    lines = list(read("best-xor", "tasks.csv"))
+    first = {(line["stream"], line["learner"]): line for line in lines if line["task"] == "xor"}
+    if not first:
+        yield "best-xor is not measured yet."
+        return
+    learners = list(dict.fromkeys(learner for _, learner in first))
+    yield "| backward transfer to XOR (quartiles) | " + " | ".join(learners) + " |"
+    yield "|---" * (len(learners) + 1) + "|"
+    for stream in dict.fromkeys(stream for stream, _ in first):
+        lines = [first[stream, learner] for learner in learners]
+        shown = [f"{float(one['backward_transfer']):+.3f} ({quartiles(one, 'backward_transfer')})" for one in lines]
+        yield f"| {stream} | " + " | ".join(shown) + " |"
+
+
+def wanted(race: Race) -> str:
+    """The target in words."""
+    rival, margin = race.ahead_of
+    more = [f"≥ {race.least:g}"] if race.least else [f"≥ {rival} + {margin:g}"] if rival else []
+    return ", ".join(["> all", *more])
+
+
+def met(race: Race, ours: Line, rivals: list[Line]) -> bool:
+    """Whether ours is ahead of everybody, by enough, and gains and transfers are positive."""
+    accuracy, (rival, margin) = float(ours["accuracy"]), race.ahead_of
+    behind = [float(line["accuracy"]) + (margin if line["learner"] == rival else 0) for line in rivals]
+    positive = all(float(ours[name]) > 0 for name in ("forward_transfer", "backward_transfer", "gain"))
+    return positive and accuracy > max(behind) and accuracy >= (race.least or 0)
+
+
+def quartiles(line: Line, statistic: str = "accuracy") -> str:
+    """First and third, over repetitions."""
+    sign = "" if statistic == "accuracy" else "+"
+    return " … ".join(f"{float(line[f'{statistic}_{side}']):{sign}.3f}" for side in ("lower", "upper"))
+
+
+def read(experiment: str, table: str) -> list[Line]:
+    """A committed table; nothing if there is none."""
+    file = RESULTS / experiment / table
+    return list(csv.DictReader(file.open())) if file.exists() else []
+
+
+if __name__ == "__main__":
+    main()
