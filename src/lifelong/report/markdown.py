@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 from lifelong.exceptions import DatasetError
 from lifelong.report.headline import COLUMNS, CellData, number
-from lifelong.report.sections import Section
+from lifelong.report.sections import Picture, Section
 
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
@@ -32,7 +33,7 @@ def markdown(part: Section, where: str) -> Iterator[str]:
     yield f"Measured with `lifelong run {spec.experiment}{smoke} --repetitions {counts[-1]}{seed}`: "
     yield f"{len(part.table)} learners, repetitions: {repetitions}; {_versions(part)}. All files: [{where}]({where})."
     yield ""
-    for picture in part.whole[:1] or part.pictures[:1]:
+    for picture in _shown(part):
         yield f"![{picture.alt}]({where}/figures/{picture.name}.svg)\n"
     yield from (f"- {picture.title}." for picture in part.pictures)
     yield ""
@@ -45,6 +46,13 @@ def markdown(part: Section, where: str) -> Iterator[str]:
         yield "\nSmall: quartiles over repetitions, of the mean over tasks."
     if spec.published:
         yield "\nIn brackets: the paper's numbers, where they are published."
+
+
+def _shown(part: Section) -> list[Picture]:
+    """The figures that the experiment names before its strips, and the strips: what the paper shows comes first."""
+    strip = [picture for picture in part.whole if picture.name == "strip"]
+    ahead = list(takewhile(lambda picture: not picture.name.startswith("strip-"), part.pictures))
+    return [*ahead, *strip] if strip else part.pictures[:1]
 
 
 def _cell(cell: CellData, column: str, paper: float | None) -> str:
