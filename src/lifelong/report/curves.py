@@ -38,7 +38,6 @@ class Curves:
     lines: tuple[Line, ...]
     log: bool = False
     zero: bool = False  # a line at 0: above is better
-    whole_x: bool = False  # x counts something
 
 
 def describe(lines: Sequence[Line], what: str, over: str) -> str:
@@ -61,7 +60,7 @@ def draw_curves(curves: Curves) -> Figure:
         axis.axhline(0, color=GREY, lw=0.8, zorder=0)
     if curves.log:
         _logarithmic(axis, max(float(line.x.max()) for line in curves.lines))
-    elif curves.whole_x:
+    elif all((line.x % 1 == 0).all() for line in curves.lines):  # it counts something: no half steps between
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     plain(axis, title=curves.title, xlabel=curves.xlabel, ylabel=curves.ylabel)
     _name_lines(axis, curves.lines)

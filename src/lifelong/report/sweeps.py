@@ -169,7 +169,7 @@ def _over_stages(
         return None
     alt = describe(lines, what, "tasks learnt")
     zero = name == "first-task"
-    return Curves(name, finding(lines), alt, "tasks learnt", what, tuple(lines), zero=zero, whole_x=True)
+    return Curves(name, finding(lines), alt, "tasks learnt", what, tuple(lines), zero=zero)
 
 
 def _stages_finding(lines: list[Line]) -> str:
