@@ -5,6 +5,7 @@ from dataclasses import replace
 from multiprocessing import active_children
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 from tiny import Row, run, stored_lines, tiny_spec, without_clocks
 
 from lifelong.exceptions import DatasetError, ParameterError
@@ -125,3 +126,14 @@ def test_a_process_that_dies_fails_its_cell_alone(tmp_path):
     assert all(row.done for row in again)
     assert {row.key for row in Store(tmp_path).rows() if row.done} >= {row.key for row in again}
     assert prepare(tiny_spec(repetitions=2), tmp_path).left == 0
+
+
+def test_a_run_in_this_process_has_one_thread_as_well(tmp_path):
+    def threads():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    with threadpool_limits(2):
+        inside = [threads() for _ in prepare(tiny_spec(), tmp_path).events(n_jobs=1)]
+        assert inside
+        assert all(one == {1} for one in inside)
+        assert threads() == {2}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 from lifelong._once import sharing
 from lifelong.engines import current
@@ -59,7 +60,7 @@ def measure(cell: Cell, spec_hash: str, data_dir: Path | None, share: Path | Non
     """The rows of one cell that are missing."""
     measured: set[Key] = set()
     try:
-        with sharing(share):
+        with sharing(share), threadpool_limits(1):  # two threads on a busy machine are slower than one
             for one in _measurements(cell, data_dir):
                 if isinstance(one, Training):
                     yield Working(cell.part.name, cell.label, cell.repetition, one.task)
