@@ -43,9 +43,14 @@ def write(rows: list[Row], name: str, folder: Path = RESULTS, page: Path | None 
     file.write_text(json.dumps({"machine": machine(), "rows": records}, indent=1, ensure_ascii=False) + "\n")
     text = markdown(rows)
     (folder / f"{name}.md").write_text(text)
-    if page is not None and page.exists() and BEGIN in (whole := page.read_text()):
-        before, rest = whole.split(BEGIN)
-        page.write_text(f"{before}{BEGIN}\n{text}{END}{rest.split(END)[1]}")
+    if page is not None and page.exists() and BEGIN in page.read_text():
+        put(page, BEGIN, text, END)
+
+
+def put(page: Path, begin: str, text: str, end: str) -> None:
+    """The text between two marks of a page, in place of what is there."""
+    before, rest = page.read_text().split(begin)
+    page.write_text(f"{before}{begin}\n{text}{end}{rest.split(end)[1]}")
 
 
 def machine() -> str:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.table import put
+
 RESULTS = Path("docs/results")
 PAGE = Path("docs/channels.md")
 BEGIN, END = "<!-- targets: begin -->", "<!-- targets: end -->"
@@ -40,8 +42,7 @@ def main() -> None:
     """Print the tables, and put them into the page."""
     text = "\n".join([*races(), "", *safety()]) + "\n"
     print(text)
-    before, rest = PAGE.read_text().split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n{text}{END}{rest.split(END)[1]}")
+    put(PAGE, BEGIN, text, END)
 
 
 def races() -> Iterator[str]:

@@ -169,6 +169,12 @@ def test_a_page_shows_the_spread_over_repetitions_and_no_finding_twice(tmp_path)
     assert len(findings) == len(set(findings)) == len(found.pictures)
 
 
+def test_a_page_shows_what_the_experiment_names_first_and_then_the_strips(tmp_path):
+    run(tiny_spec(repetitions=1, figures=(FigureSpec("stages"), FigureSpec("strip"), FigureSpec("matrices"))), tmp_path)
+    pictures = [line for line in markdown(section(read_run(tmp_path)), "results") if line.startswith("![")]
+    assert ["stages.svg" in pictures[0], "strip.svg" in pictures[1], len(pictures)] == [True, True, 2]
+
+
 def test_different_experiments_stay_apart(folder, tmp_path):
     run(replace(tiny_spec(repetitions=1), experiment="another"), tmp_path)
     assert [found.spec.experiment for found in side_by_side([folder, tmp_path])] == ["tiny", "another"]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lifelong.experiments.catalogue.adversarial_labels import SHUFFLED
 from lifelong.experiments.catalogue.entry import MATRICES, STAGES, STRIP, Experiment, version
 from lifelong.experiments.catalogue.settings import PLAIN, SIMULATION, STRONG, TABULAR, TINY, strong
 from lifelong.experiments.spec import HEADLINE, FigureSpec, Part
@@ -66,17 +67,11 @@ _XOR = Experiment(
     ),
 )
 
-# The stream of adversarial-labels: --reuse takes over what the paper's learners did there.
 _SHUFFLED = Experiment(
     name="best-adversarial-labels",
     of_paper="none: our own learner",
     question="Is any task of our learner harmed by a long stream of tasks with meaningless labels?",
-    full=version(
-        [Part("labels of tasks 2–10 shuffled", "cifar-10x10", {"shuffle_labels": list(range(2, 11))})],
-        ("silly-n-best", "silly-f-best", "silly-n", "silly-f"),
-        5,
-        PLAIN,
-    ),
+    full=version([SHUFFLED], ("silly-n-best", "silly-f-best", "silly-n", "silly-f"), 5, PLAIN),
     smoke=version(
         [Part("labels of tasks 2–3 shuffled", "cifar-10x10", {**_SMALL, "n_tasks": 3, "shuffle_labels": [2, 3]})],
         ("silly-n-best", "silly-f-best"),
