@@ -1,13 +1,14 @@
-"""Ideas that were tried for speed: ``python -m benchmarks.trials [walk|training|chunks|neighbours|batches]``.
+"""Ideas that were tried for speed: ``python -m benchmarks.trials [walk|training|chunks|neighbours|batches|precision]``.
 
-What each gave is in docs/performance.md; what ``batches`` gave, which needs CIFAR-100, in
-docs/experiments/tabular-cifar.md. Sides take turns; milliseconds are medians of CPU seconds.
+What each gave is in docs/performance.md; what ``batches`` gave, in docs/experiments/tabular-cifar.md. The last two need
+CIFAR-100. Sides take turns; milliseconds are medians of CPU seconds.
 """
 
 import argparse
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -129,20 +130,30 @@ def neighbours() -> None:
 
 
 def batches() -> None:
-    """The tabular network with smaller and larger batches, judged by a quarter of each task's training rows."""
-    stream = load("tabular-cifar", random_state=100)
+    """The tabular network with smaller and larger batches."""
     for size in (32, 64, 128):
-        recipe, shares, began = Recipe(epochs=20, batch_size=size, lr=3e-4), [], time.process_time()
-        for name in stream.names[:5]:
-            task, rows = stream.named(name), np.random.default_rng(0).permutation(500)
-            known, held = rows[:375], rows[375:]
-            network = NetworkClassifier("mlp", recipe=recipe, random_state=0)
-            network.fit(task.X_train[known], task.y_train[known])
-            shares.append(network.score(task.X_train[held], task.y_train[held]))
-        print(f"batches of {size}: {np.mean(shares):.3f} of rows right, {time.process_time() - began:.0f} s")
+        _judge(f"batches of {size}", "tabular-cifar", "mlp", Recipe(epochs=20, batch_size=size, lr=3e-4))
 
 
-TRIALS = {trial.__name__: trial for trial in (walk, training, chunks, neighbours, batches)}
+def precision() -> None:
+    """The paper's CNN with the strong recipe, its products in float32 and in bfloat16."""
+    for name in ("float32", "bfloat16"):
+        _judge(name, "cifar-10x10", "cnn", replace(Recipe.strong(), precision=name))
+
+
+def _judge(what: str, stream_name: str, network: str, recipe: Recipe) -> None:
+    """Networks of five tasks, judged by a quarter of each task's training rows."""
+    stream, shares, began = load(stream_name, random_state=100), [], time.process_time()
+    for name in stream.names[:5]:
+        task, rows = stream.named(name), np.random.default_rng(0).permutation(500)
+        known, held = rows[:375], rows[375:]
+        model = NetworkClassifier(network, recipe=recipe, random_state=0)
+        model.fit(task.X_train[known], task.y_train[known])
+        shares.append(model.score(task.X_train[held], task.y_train[held]))
+    print(f"{what}: {np.mean(shares):.3f} of rows right, {time.process_time() - began:.0f} s")
+
+
+TRIALS = {trial.__name__: trial for trial in (walk, training, chunks, neighbours, batches, precision)}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

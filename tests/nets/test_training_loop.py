@@ -65,6 +65,20 @@ def test_the_loop_is_the_plain_pytorch_loop_bit_for_bit() -> None:
     assert not ours.training
 
 
+def test_half_precision_trains_full_precision_weights_to_nearly_the_same_answers() -> None:
+    inputs, targets = some_rows(200)
+    losses, weights = [], []
+    for precision in ("float32", "bfloat16"):
+        model = a_model()
+        with private_randomness(np.random.default_rng(1)):
+            train(model, cross_entropy, inputs, targets, Recipe(epochs=20, lr=0.01, precision=precision))  # type: ignore[arg-type]
+        assert model.weight.dtype == torch.float32
+        losses.append(float(cross_entropy(model(inputs), targets).detach()))
+        weights.append(model.weight)
+    assert losses[0] == pytest.approx(losses[1], rel=0.02)
+    assert not torch.equal(*weights)
+
+
 def test_hooks_run_before_and_after_each_step() -> None:
     model, inputs, targets = a_model(), *some_rows()
     log: list[tuple[str, float]] = []
@@ -121,7 +135,15 @@ def test_each_optimiser_trains_only_what_requires_a_gradient(optimiser: str, kin
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"optimiser": "adagrad"}, {"schedule": "linear"}, {"iterations": 0}, {"epochs": 0}, {"lr": 0.0}]
+    "wrong",
+    [
+        {"optimiser": "adagrad"},
+        {"schedule": "linear"},
+        {"iterations": 0},
+        {"epochs": 0},
+        {"lr": 0.0},
+        {"precision": "half"},
+    ],
 )
 def test_a_recipe_refuses_what_it_cannot_do(wrong: dict[str, object]) -> None:
     with pytest.raises(ParameterError, match=next(iter(wrong))):

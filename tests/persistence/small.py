@@ -53,7 +53,9 @@ OURS = {
     "images": (lambda: SillyNetwork("cnn", width=0.05, recipe=QUICK, random_state=0), (2, 8, 8)),
     "forests on images": (forest, (2, 8, 8)),
     "augmented images": (
-        lambda: SillyNetwork("cnn", width=0.05, recipe=Recipe(iterations=3, augment=True), random_state=0),
+        lambda: SillyNetwork(
+            "cnn", width=0.05, recipe=Recipe(iterations=3, augment=True, precision="bfloat16"), random_state=0
+        ),
         (2, 8, 8),
     ),
     "parts of the user's choice": (lambda: Silly(ForestEncoder(2), LeafChannel(), random_state=0), (4,)),

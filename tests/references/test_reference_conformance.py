@@ -1,5 +1,7 @@
 """What every reference and control does, whatever its algorithm."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -28,6 +30,17 @@ def test_each_task_is_learnt_well_above_chance_when_it_arrives(name: str, stream
     for task in stream:
         learner.partial_fit(task.X_train, task.y_train, task=task.name)
         assert learner.score(task.X_test, task.y_test, task=task.name) > 1 / N_CLASSES[str(task.name)] + 0.2
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_recipe_decides_on_the_precision_of_training(name: str, stream: TaskStream) -> None:
+    half = replace(TINY[name]["recipe"], precision="bfloat16")
+    learner, full = teach(tiny(name, recipe=half), stream), taught(name)
+    last = stream[-1]
+    scores = [one.score(last.X_test, last.y_test, task=last.name) for one in (learner, full)]
+    assert scores[0] > scores[1] - 0.15
+    posteriors = [one.predict_proba(last.X_test, last.name) for one in (learner, full)]
+    assert (posteriors[0] != posteriors[1]).any()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,7 +1,7 @@
 """What there is to measure: cells, each a learner (or a plain model) on one stream in one repetition."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from lifelong.experiments.parameters import build_learner
 from lifelong.experiments.rows import Key
 from lifelong.experiments.spec import LearnerSpec, Part, Spec
 from lifelong.experiments.streams import make_stream
+from lifelong.nets.recipe import Recipe
 from lifelong.tasks.base import TaskName
 
 
@@ -99,8 +100,12 @@ def _digest(model: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """A value's text without its address in memory."""
-    return repr(value) if type(value).__name__ == "Recipe" else getattr(value, "__name__", type(value).__name__)
+    """A value's text without its address in memory; of a recipe, what is not as usual: labels outlive new settings."""
+    if not isinstance(value, Recipe):
+        return str(getattr(value, "__name__", type(value).__name__))
+    return repr(
+        {one.name: getattr(value, one.name) for one in fields(value) if getattr(value, one.name) != one.default}
+    )
 
 
 def still_missing(cells: Iterable[Cell], done: set[Key]) -> list[Cell]:

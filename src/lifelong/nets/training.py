@@ -96,6 +96,7 @@ def optimise(
     loss does not reach has no gradient and stays as it is. ``optimiser`` takes the place of the recipe's.
     """
     optimiser = optimiser or make_optimiser(model, recipe)
+    precision = _precision(model, recipe)
     total = n_steps(n_rows, recipe)
     model.train()
     with progress(total, "training a network") as bar:
@@ -104,7 +105,9 @@ def optimise(
                 for group in optimiser.param_groups:
                     group["lr"] = recipe.rate(step / total)
             optimiser.zero_grad(set_to_none=True)
-            batch_loss(rows).backward()  # type: ignore[no-untyped-call]
+            with precision:
+                loss = batch_loss(rows)
+            loss.backward()  # type: ignore[no-untyped-call]
             if before_step is not None:
                 before_step()
             optimiser.step()
@@ -112,6 +115,12 @@ def optimise(
                 after_step()
             bar.advance()
     model.eval()
+
+
+def _precision(model: nn.Module, recipe: Recipe) -> torch.autocast:
+    """What the forward pass runs in; torch's losses stay in full precision."""
+    device = next((weight.device.type for weight in model.parameters()), "cpu")
+    return torch.autocast(device, dtype=torch.bfloat16, enabled=recipe.precision == "bfloat16")
 
 
 def n_steps(n_rows: int, recipe: Recipe) -> int:

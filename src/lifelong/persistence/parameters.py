@@ -45,6 +45,7 @@ RECIPE = Record(
         "iterations": maybe(COUNT),
         "schedule": Text(("constant", "cosine", "one-cycle")),
         "augment": FLAG,
+        "precision": Text(("float32", "bfloat16")),
     },
     may_lack=True,
 )

@@ -9,7 +9,7 @@ PLAIN = {"recipe": {"epochs": 20, "batch_size": 32, "lr": 3e-4}}
 def strong(n_rows: int) -> dict[str, Any]:
     """With augmentation and a cycle of the learning rate: 30 000 rows are shown, whatever the size of the task."""
     recipe = {"epochs": 30_000 // n_rows, "batch_size": 64, "lr": 1e-3, "schedule": "one-cycle", "augment": True}
-    return {"recipe": recipe}
+    return {"recipe": {**recipe, "precision": "bfloat16"}}
 
 
 STRONG = strong(500)
