@@ -4,7 +4,7 @@ Reads the committed tables of the experiments ``best-*`` and puts the answer int
 """
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,9 @@ from benchmarks.table import put
 RESULTS = Path("docs/results")
 PAGE = Path("docs/channels.md")
 BEGIN, END = "<!-- targets: begin -->", "<!-- targets: end -->"
+
+BACKWARD = "backward_transfer"
+PAIRS = (("silly-f-best", "silly-f"), ("silly-n-best", "silly-n"))  # ours, and the paper's
 
 Line = dict[str, str]
 
@@ -25,6 +28,7 @@ class Race:
     ours: str = "silly-n-best"
     least: float | None = None
     ahead_of: tuple[str, float] = ("", 0.0)  # a rival that must be beaten by so much
+    every_task: bool = False  # must gain, or lose no more than repetitions differ
 
 
 RACES = (
@@ -32,15 +36,15 @@ RACES = (
     Race("best-cifar-strong", least=0.63),
     Race("best-spoken-digit", least=0.985),
     Race("best-mini-imagenet"),
-    Race("best-five-datasets-1000"),
-    Race("best-five-datasets-5000"),
+    Race("best-five-datasets-1000", every_task=True),
+    Race("best-five-datasets-5000", every_task=True),
     Race("best-tabular-cifar", ours="silly-f-best", ahead_of=("rf", 0.015)),
 )
 
 
 def main() -> None:
     """Print the tables, and put them into the page."""
-    text = "\n".join([*races(), "", *safety()]) + "\n"
+    text = "\n".join([*races(), "", *safety(), "", *shuffled()]) + "\n"
     print(text)
     put(PAGE, BEGIN, text, END)
 
@@ -59,7 +63,7 @@ def races() -> Iterator[str]:
 
 def cells(race: Race, ours: Line, rivals: list[Line]) -> Iterator[str]:
     """What a race gave."""
-    gains = [float(line["gain"]) for line in read(race.experiment, "tasks.csv") if line["learner"] == race.ours]
+    gains = [float(line["gain"]) for line in tasks_of(race)]
     yield f"[{race.experiment}](experiments/{race.experiment}.md)"
     yield ours["repetitions"]
     yield f"{race.ours} **{float(ours['accuracy']):.3f}** ({quartiles(ours)})"
@@ -80,18 +84,44 @@ def safety() -> Iterator[str]:
         yield "best-xor is not measured yet."
         return
     learners = list(dict.fromkeys(learner for _, learner in first))
-    yield "| backward transfer to XOR (quartiles) | " + " | ".join(learners) + " |"
-    yield "|---" * (len(learners) + 1) + "|"
+    yield "| backward transfer to XOR (quartiles) | " + " | ".join(learners) + " | wanted | |"
+    yield "|---" * (len(learners) + 3) + "|"
     for stream in dict.fromkeys(stream for stream, _ in first):
         lines = [first[stream, learner] for learner in learners]
-        shown = [f"{float(one['backward_transfer']):+.3f} ({quartiles(one, 'backward_transfer')})" for one in lines]
-        yield f"| {stream} | " + " | ".join(shown) + " |"
+        shown = [f"{float(one[BACKWARD]):+.3f} ({quartiles(one, BACKWARD)})" for one in lines]
+        of = {learner: float(first[stream, learner][BACKWARD]) for learner in learners}
+        want, least = harmless(stream)
+        right = all(of[ours] >= least(of[papers]) for ours, papers in PAIRS)
+        yield f"| {stream} | " + " | ".join(shown) + f" | {want} | {'met' if right else '**missed**'} |"
+
+
+def harmless(stream: str) -> tuple[str, Callable[[float], float]]:
+    """What is wanted after a second task, in words and as a bound that depends on what the paper's learner has."""
+    if "90°" in stream:
+        return "≥ the paper's", lambda papers: papers
+    if stream.startswith("750"):
+        return "≥ −0.01", lambda _: -0.01
+    return "≥ a third of the paper's harm", lambda papers: min(papers, 0.0) / 3
+
+
+def shuffled() -> Iterator[str]:
+    """What a stream of tasks with meaningless labels does to the one task that has real ones."""
+    first = [line for line in read("best-adversarial-labels", "tasks.csv") if line["task"] == "1"]
+    if not first:
+        yield "best-adversarial-labels is not measured yet."
+        return
+    yield "| nine tasks with shuffled labels after the first | accuracy on the first | backward transfer to it |"
+    yield "|---|---|---|"
+    for line in first:
+        shown = f"{float(line['accuracy']):.3f} ({quartiles(line)})"
+        yield f"| {line['learner']} | {shown} | {float(line[BACKWARD]):+.3f} ({quartiles(line, BACKWARD)}) |"
 
 
 def wanted(race: Race) -> str:
     """The target in words."""
     rival, margin = race.ahead_of
     more = [f"≥ {race.least:g}"] if race.least else [f"≥ {rival} + {margin:g}"] if rival else []
+    more += ["no task loses"] if race.every_task else []
     return ", ".join(["> all", *more])
 
 
@@ -100,7 +130,13 @@ def met(race: Race, ours: Line, rivals: list[Line]) -> bool:
     accuracy, (rival, margin) = float(ours["accuracy"]), race.ahead_of
     behind = [float(line["accuracy"]) + (margin if line["learner"] == rival else 0) for line in rivals]
     positive = all(float(ours[name]) > 0 for name in ("forward_transfer", "backward_transfer", "gain"))
-    return positive and accuracy > max(behind) and accuracy >= (race.least or 0)
+    unharmed = not race.every_task or all(float(line["gain_upper"]) >= 0 for line in tasks_of(race))
+    return positive and unharmed and accuracy > max(behind) and accuracy >= (race.least or 0)
+
+
+def tasks_of(race: Race) -> list[Line]:
+    """Ours, task by task."""
+    return [line for line in read(race.experiment, "tasks.csv") if line["learner"] == race.ours]
 
 
 def quartiles(line: Line, statistic: str = "accuracy") -> str:

@@ -40,7 +40,7 @@ def mix(own: Opinion | None, cross: Sequence[Opinion], priors: Scores, *, equal:
         n_cross = sum(len(one.maps) for one in cross)
         share = n_cross / (n_cross + 1)
     else:
-        told = max(_told(one, priors) for one in cross)
+        told = max(_told(one, priors, besides=rows) for one in cross)
         share = _learnt_share(said + priors, gain * heard + priors, y, told)
     losses = _losses((1 - share) * said + share * gain * heard + priors, y) if len(rows) else None
     temperature = _DEFAULT_TEMPERATURE if losses is None else float(_TEMPERATURES[np.argmin(losses)])
@@ -51,7 +51,7 @@ def _learnt_share(own: Scores, cross: Scores, y: Codes, told: float) -> float:
     """Posterior mean of the other encoders' share of the score.
 
     Listening to others is one more parameter than not to: at a share of 1 it costs ½ log n nats (as in BIC), less what
-    they have told about the labels of all rows, of which own scores can judge a few only.
+    they have told about the labels of rows that cannot judge the own encoder.
     """
     fit = np.array([_losses((1 - share) * own + share * cross, y).min() for share in _SHARES])
     evidence = -len(y) * fit - max(0.0, 0.5 * np.log(len(y)) - told) * _SHARES
@@ -59,10 +59,14 @@ def _learnt_share(own: Scores, cross: Scores, y: Codes, told: float) -> float:
     return float(posterior @ _SHARES / posterior.sum())
 
 
-def _told(opinion: Opinion, priors: Scores) -> float:
-    """By how many nats honest scores know the labels better than the class shares do."""
-    shares_alone = -np.log(priors[opinion.y]).mean()
-    return len(opinion.y) * max(0.0, float(shares_alone - _losses(opinion.honest + priors, opinion.y).min()))
+def _told(opinion: Opinion, priors: Scores, besides: NDArray[np.intp]) -> float:
+    """By how many nats honest scores of all rows but these know the labels better than the class shares do."""
+    others = ~np.isin(opinion.rows, besides)
+    if not others.any():
+        return 0.0
+    y = opinion.y[others]
+    shares_alone = -np.log(priors[y]).mean()
+    return len(y) * max(0.0, float(shares_alone - _losses(opinion.honest[others] + priors, y).min()))
 
 
 def _losses(scores: Scores, y: Codes) -> NDArray[np.float64]:
