@@ -15,7 +15,7 @@ PAGE = Path("docs/channels.md")
 BEGIN, END = "<!-- targets: begin -->", "<!-- targets: end -->"
 
 BACKWARD = "backward_transfer"
-PAIRS = (("silly-f-best", "silly-f"), ("silly-n-best", "silly-n"))  # ours, and the paper's
+PAIRS = (("silly-f-best", "silly-f, 100 trees"), ("silly-n-best", "silly-n"))  # ours, and the paper's of its size
 
 Line = dict[str, str]
 
@@ -84,24 +84,26 @@ def safety() -> Iterator[str]:
         yield "best-xor is not measured yet."
         return
     learners = list(dict.fromkeys(learner for _, learner in first))
-    yield "| backward transfer to XOR (quartiles) | " + " | ".join(learners) + " | wanted | |"
+    yield "| accuracy on XOR, backward transfer to it (quartiles) | " + " | ".join(learners) + " | wanted | |"
     yield "|---" * (len(learners) + 3) + "|"
     for stream in dict.fromkeys(stream for stream, _ in first):
-        lines = [first[stream, learner] for learner in learners]
-        shown = [f"{float(one[BACKWARD]):+.3f} ({quartiles(one, BACKWARD)})" for one in lines]
-        of = {learner: float(first[stream, learner][BACKWARD]) for learner in learners}
-        want, least = harmless(stream)
-        right = all(of[ours] >= least(of[papers]) for ours, papers in PAIRS)
+        of = {learner: first[stream, learner] for learner in learners}
+        shown = [f"{float(one['accuracy']):.3f}, {signed(one, BACKWARD)}" for one in of.values()]
+        want, holds = harmless(stream)
+        right = all(holds(of[ours], of[papers]) for ours, papers in PAIRS)
         yield f"| {stream} | " + " | ".join(shown) + f" | {want} | {'met' if right else '**missed**'} |"
 
 
-def harmless(stream: str) -> tuple[str, Callable[[float], float]]:
-    """What is wanted after a second task, in words and as a bound that depends on what the paper's learner has."""
+def harmless(stream: str) -> tuple[str, Callable[[Line, Line], bool]]:
+    """What is wanted of ours after a second task, in words and as a test against the paper's learner.
+
+    Of a task that helps, the accuracies are compared: who is weak alone has the higher transfer.
+    """
     if "90°" in stream:
-        return "≥ the paper's", lambda papers: papers
+        return "accuracy ≥ the paper's", lambda ours, papers: float(ours["accuracy"]) >= float(papers["accuracy"])
     if stream.startswith("750"):
-        return "≥ −0.01", lambda _: -0.01
-    return "≥ a third of the paper's harm", lambda papers: min(papers, 0.0) / 3
+        return "transfer ≥ −0.01", lambda ours, _: float(ours[BACKWARD]) >= -0.01
+    return "≤ ⅓ of the paper's harm", lambda ours, papers: float(ours[BACKWARD]) >= min(float(papers[BACKWARD]), 0) / 3
 
 
 def shuffled() -> Iterator[str]:
@@ -114,7 +116,7 @@ def shuffled() -> Iterator[str]:
     yield "|---|---|---|"
     for line in first:
         shown = f"{float(line['accuracy']):.3f} ({quartiles(line)})"
-        yield f"| {line['learner']} | {shown} | {float(line[BACKWARD]):+.3f} ({quartiles(line, BACKWARD)}) |"
+        yield f"| {line['learner']} | {shown} | {signed(line, BACKWARD)} |"
 
 
 def wanted(race: Race) -> str:
@@ -137,6 +139,11 @@ def met(race: Race, ours: Line, rivals: list[Line]) -> bool:
 def tasks_of(race: Race) -> list[Line]:
     """Ours, task by task."""
     return [line for line in read(race.experiment, "tasks.csv") if line["learner"] == race.ours]
+
+
+def signed(line: Line, statistic: str) -> str:
+    """A mean with its quartiles."""
+    return f"{float(line[statistic]):+.3f} ({quartiles(line, statistic)})"
 
 
 def quartiles(line: Line, statistic: str = "accuracy") -> str:

@@ -4,7 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lifelong.experiments.catalogue.adversarial_labels import SHUFFLED
-from lifelong.experiments.catalogue.entry import MATRICES, STAGES, STRIP, Experiment, version
+from lifelong.experiments.catalogue.entry import (
+    MATRICES,
+    STAGES,
+    STRIP,
+    Experiment,
+    Version,
+    learner,
+    learners,
+    version,
+)
 from lifelong.experiments.catalogue.settings import PLAIN, SIMULATION, STRONG, TABULAR, TINY, strong
 from lifelong.experiments.spec import HEADLINE, FigureSpec, Part
 
@@ -51,9 +60,12 @@ _XOR = Experiment(
     name="best-xor",
     of_paper="none: our own learner",
     question="Does our learner profit from a task that helps, and is it safe from one that can only confuse?",
-    full=version(
-        [*_turned(750, 1000), *_turned(100, 1000, _FEW)],
-        ("silly-f-best", "silly-f", "silly-n-best", "silly-n"),
+    full=Version(
+        (*_turned(750, 1000), *_turned(100, 1000, _FEW)),
+        (
+            *learners(("silly-f-best", "silly-f", "silly-n-best", "silly-n"), SIMULATION),
+            learner("silly-f", SIMULATION, "silly-f, 100 trees", n_estimators=100),  # as silly-f-best
+        ),
         100,
         SIMULATION,
     ),
