@@ -44,7 +44,7 @@ RACES = (
 
 def main() -> None:
     """Print the tables, and put them into the page."""
-    text = "\n".join([*races(), "", *safety(), "", *shuffled()]) + "\n"
+    text = "\n".join([*races(), "", *safety(), "", *shuffled(), "", *ablation()]) + "\n"
     print(text)
     put(PAGE, BEGIN, text, END)
 
@@ -117,6 +117,20 @@ def shuffled() -> Iterator[str]:
     for line in first:
         shown = f"{float(line['accuracy']):.3f} ({quartiles(line)})"
         yield f"| {line['learner']} | {shown} | {signed(line, BACKWARD)} |"
+
+
+def ablation() -> Iterator[str]:
+    """A line per part of our learner, each with all parts above it unless it says otherwise."""
+    lines = read("ablation-best", "table.csv")
+    if not lines:
+        yield "ablation-best is not measured yet."
+        return
+    yield "| CIFAR 10×10 | accuracy (quartiles) | alone | FT | BT | gain |"
+    yield "|---" * 6 + "|"
+    for line in lines:
+        shown = [f"{float(line[name]):+.3f}" for name in ("forward_transfer", BACKWARD, "gain")]
+        accuracy = f"{float(line['accuracy']):.3f} ({quartiles(line)})"
+        yield f"| {line['learner']} | {accuracy} | {float(line['single_accuracy']):.3f} | " + " | ".join(shown) + " |"
 
 
 def wanted(race: Race) -> str:
