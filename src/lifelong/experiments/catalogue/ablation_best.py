@@ -12,6 +12,7 @@ _UNTRAINED = {"recipe": {"iterations": 100, "batch_size": 64, "lr": 1e-9, "augme
 
 
 def _version(part: Part, repetitions: int, settings: Mapping[str, Any], strong: Mapping[str, Any]) -> Version:
+    plainer = {**strong, "recipe": {**strong["recipe"], "augment": False}}
     ladder = (
         learner("single", settings),
         learner("silly-n", settings, "the paper"),
@@ -19,9 +20,13 @@ def _version(part: Part, repetitions: int, settings: Mapping[str, Any], strong: 
         learner("silly-n", settings, "+ 85 % of rows", channel="ridge", max_samples=0.85),
         learner("silly-n-best", settings, "+ middle layers"),
         learner("silly-n-best", settings, "the same, equal weights", ridge_weights="equal"),
+        learner("silly-n-best", settings, "the same, all rows, none judges", max_samples=1.0),
         learner("silly-n-best", settings, "the same, two networks", n_networks=2),
         learner("silly-n-best", strong, "+ strong recipe"),
+        learner("silly-n-best", plainer, "the same, no augmentation"),
         learner("silly-n-best", {**strong, **_UNTRAINED}, "the same, networks left untrained"),
+        learner("silly-n-best", strong, "the same, first 4 encoders", budget=4),
+        learner("silly-n-best", strong, "the same, 4 most useful encoders", budget=4, keep="useful"),
         learner("single", strong, "single, strong recipe"),
     )
     return Version((part,), ladder, repetitions, settings)
