@@ -5,11 +5,12 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from lifelong import SillyForest, SillyNetwork
-from lifelong.channels import RidgeChannel, ridge_views
+from lifelong.channels import RidgeChannel, ridge_cross, ridge_views
+from lifelong.channels.ridge_cross import cross_task
 from lifelong.channels.ridge_mixing import mix
 from lifelong.channels.ridge_own import in_task
 from lifelong.channels.ridge_solver import features, linear_map, products, solve
-from lifelong.channels.ridge_views import cross_task
+from lifelong.channels.ridge_views import View
 from lifelong.encoders import ForestEncoder
 from lifelong.learners import parts
 
@@ -210,6 +211,42 @@ def test_rows_that_only_some_encoders_have_seen_are_matched_by_number():
     mixed = whole.update("late", None, Z[stored], y[stored], rows=stored, rng=RNG(0))
     assert mixed.readout.influence["late"] > 0
     assert np.isfinite(mixed.predict_proba({"own": Z, "late": Z})).all()
+
+
+def other_forests(X, y, n_trees=12):
+    """Two forests that grew on other labels, as a task with labels y sees them."""
+    views = {}
+    for u, labels in enumerate((y, RNG(0).permutation(y))):
+        forest = ForestEncoder(n_trees).fit(*blobs(seed=10 + u)[:1], labels[:120], rng=RNG(u))
+        views[f"u{u}"] = View.of(forest.encode(X), forest.n_leaves, y, np.arange(len(y)), None)
+    return views
+
+
+def test_votes_of_leaves_leave_each_row_out():
+    X, y = blobs(spread=3.0)
+    views, shares, Y = other_forests(X, y), {"u0": 0.7, "u1": 0.3}, centred(y)
+    reading = ridge_cross._vote(views, shares, Y, trees=5)
+    for n_trees, scores in ((12, reading.honest), (5, reading.handicapped)):
+        for i in range(len(y)):
+            said = np.zeros(3)
+            for name, view in views.items():
+                for tree in range(n_trees):
+                    others = (view.Z[:, tree] == view.Z[i, tree]) & (np.arange(len(y)) != i)
+                    said += shares[name] * (Y[others].mean(axis=0) if others.any() else 0) / n_trees
+            np.testing.assert_allclose(scores[i], said, atol=1e-6)
+    view = views["u0"]
+    said = sum(Y[view.Z[:, tree] == view.Z[0, tree]].mean(axis=0) for tree in range(12)) / 12
+    np.testing.assert_allclose(reading.maps["u0"].scores(view.features()[:1])[0], 0.7 * said, atol=1e-6)
+
+
+def test_of_two_readings_the_one_that_knows_the_labels_is_believed():
+    X, y = blobs(n=300, spread=2.0)
+    regression = ridge_cross._regression(other_forests(X, y), {"u0": 0.5, "u1": 0.5}, centred(y), None)
+    noise = RNG(3).normal(size=(300, 3))
+    ignorant = regression._replace(honest=noise, handicapped=noise, skill=0.0)
+    for both in (ridge_cross._both(regression, ignorant, y), ridge_cross._both(ignorant, regression, y)):
+        right = [(one.honest.argmax(axis=1) == y).mean() for one in (both, regression)]
+        assert right[0] > right[1] - 0.01
 
 
 def test_a_forest_channel_judges_its_own_trees_by_rows_they_have_not_seen():

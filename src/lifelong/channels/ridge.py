@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from lifelong._validation import Codes
 from lifelong.channels.base import Posteriors, n_rows_of, priors
+from lifelong.channels.ridge_cross import cross_task
 from lifelong.channels.ridge_mixing import mix
 from lifelong.channels.ridge_own import in_task
 from lifelong.channels.ridge_solver import LinearMap, features
-from lifelong.channels.ridge_views import View, by_rows, cross_task
+from lifelong.channels.ridge_views import View, by_rows
 from lifelong.encoders.base import FittedEncoder, Mask, Representation
 from lifelong.tasks.base import TaskName
 

@@ -10,7 +10,7 @@ from lifelong._validation import Codes
 from lifelong.channels.ridge_solver import Scores, loudness
 from lifelong.channels.ridge_views import Opinion
 
-_SHARES = np.linspace(0, 1, 11)  # of the other tasks' encoders
+_SHARES = np.linspace(0, 1, 11)
 _TEMPERATURES = np.geomspace(1, 100, 25)
 _DEFAULT_TEMPERATURE = 5.0  # without any honest score
 
@@ -40,21 +40,19 @@ def mix(own: Opinion | None, cross: Sequence[Opinion], priors: Scores, *, equal:
         n_cross = sum(len(one.maps) for one in cross)
         share = n_cross / (n_cross + 1)
     else:
+        # Listening to others is one more parameter than not to: ½ log n nats (as in BIC), less what they have told
+        # about the labels of rows that cannot judge the own encoder.
         told = max(_told(one, priors, besides=rows) for one in cross)
-        share = _learnt_share(said + priors, gain * heard + priors, y, told)
+        share = learnt_share(said + priors, gain * heard + priors, y, cost=max(0.0, 0.5 * np.log(len(y)) - told))
     losses = _losses((1 - share) * said + share * gain * heard + priors, y) if len(rows) else None
     temperature = _DEFAULT_TEMPERATURE if losses is None else float(_TEMPERATURES[np.argmin(losses)])
     return Mixing(1 - share, (share * within).tolist(), gain, temperature)
 
 
-def _learnt_share(own: Scores, cross: Scores, y: Codes, told: float) -> float:
-    """Posterior mean of the other encoders' share of the score.
-
-    Listening to others is one more parameter than not to: at a share of 1 it costs ½ log n nats (as in BIC), less what
-    they have told about the labels of rows that cannot judge the own encoder.
-    """
-    fit = np.array([_losses((1 - share) * own + share * cross, y).min() for share in _SHARES])
-    evidence = -len(y) * fit - max(0.0, 0.5 * np.log(len(y)) - told) * _SHARES
+def learnt_share(one: Scores, other: Scores, y: Codes, cost: float = 0.0) -> float:
+    """Posterior mean of the other's share of the score; its prior falls by ``cost`` nats from a share of 0 to 1."""
+    fit = np.array([_losses((1 - share) * one + share * other, y).min() for share in _SHARES])
+    evidence = -len(y) * fit - cost * _SHARES
     posterior = np.exp(evidence - evidence.max())
     return float(posterior @ _SHARES / posterior.sum())
 

@@ -1,4 +1,4 @@
-"""What encoders make of a task's rows, and what ridge regression makes of that."""
+"""What encoders make of a task's rows, and what they say about the labels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,17 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._validation import Codes
-from lifelong.channels.ridge_solver import (
-    Features,
-    LinearMap,
-    Places,
-    Products,
-    Scores,
-    features,
-    linear_map,
-    products,
-    solve,
-)
+from lifelong.channels.ridge_solver import Features, LinearMap, Places, Scores, features, products, solve
 from lifelong.encoders.base import Mask, Representation
 from lifelong.tasks.base import TaskName
 
@@ -94,52 +84,6 @@ class Opinion(NamedTuple):
     y: Codes  # (n,)
     honest: Scores  # (n, K)
     skill: float
-
-
-def cross_task(
-    views: Mapping[TaskName, View], n_classes: int, *, own: View | None = None, equal: bool = False
-) -> Opinion | None:
-    """Encoders of other tasks that have seen the same rows: one regression on all of them, each weighed by its skill.
-
-    None of them ever saw a label of this task, so leave-one-out scores are honest. Where they are to be compared with
-    those of the task's ``own`` forest, which judges a row by a third of its trees only, they must not use more trees.
-    """
-    weights = {name: 1.0 if equal else view.skill for name, view in views.items()}
-    total = sum(weights.values())
-    if not total:
-        return None
-    shares = {name: weight / total for name, weight in weights.items()}
-    first = next(iter(views.values()))
-    Y, trees = first.targets(n_classes), _trees_left(first, own)
-    K, scales = _joint_products(views, shares)
-    solution = solve(K, Y)
-    maps = {
-        name: linear_map(view.features(), shares[name] * solution.alpha, scales[name])
-        for name, view in views.items()
-        if shares[name]
-    }
-    honest = solution.honest if trees is None else solve(_joint_products(views, shares, trees)[0], Y).honest
-    return Opinion(maps, shares, first.rows, first.y, honest, solution.skill)
-
-
-def _joint_products(
-    views: Mapping[TaskName, View], shares: Mapping[TaskName, float], trees: int | None = None
-) -> tuple[Products, dict[TaskName, float]]:
-    """Σ_e share_e K_e, and the scale of each K_e; of forests perhaps only the first so many trees."""
-    scales: dict[TaskName, float] = {}
-    K: Products = np.zeros(())
-    for name, view in views.items():
-        seen = view.Z[:, :trees] if view.n_leaves else view.Z
-        of_one, scales[name] = products(features(seen, view.n_leaves))
-        K = K + shares[name] * of_one
-    return K, scales
-
-
-def _trees_left(view: View, own: View | None) -> int | None:
-    """How many trees of the task's own forest a row is judged through."""
-    if own is None or own.in_bag is None or own.in_bag.ndim == 1:
-        return None
-    return max(1, round(float(np.mean(~own.in_bag)) * int(view.Z.shape[1])))
 
 
 def by_rows(views: Mapping[TaskName, View]) -> list[dict[TaskName, View]]:
