@@ -100,6 +100,22 @@ def test_the_middle_of_a_cnn_is_all_its_convolutions_pooled_and_equally_loud():
     assert middle.encode(X).shape[1] == (1 + 4 + 9) * (2 + 3 + 6) + (1 + 4) * 13 + 25
 
 
+def test_the_middle_of_an_mlp_is_all_its_hidden_layers_equally_loud():
+    X, y = rows()
+    encoder, in_bag = NetworkEncoder((8, 6), recipe=Recipe(epochs=1)), np.ones(60, dtype=bool)
+    whole, middle = (
+        replace(encoder, layer=layer).fit(X, y, in_bag=in_bag, rng=np.random.default_rng(0))
+        for layer in ("last", "middle")
+    )
+    front, network = whole.body
+    with torch.no_grad():
+        first = network[:3](front(torch.from_numpy(X)))
+        centred = [(one - one.mean(dim=0)).numpy() for one in (first, network[3:](first))]
+    by_hand = np.concatenate([one / np.sqrt((one**2).sum(axis=1).mean()) for one in centred], axis=1)
+    np.testing.assert_allclose(middle.encode(X), by_hand, atol=1e-5)
+    assert middle.encode(X).shape == (60, 8 + 6)
+
+
 def test_the_middle_of_a_users_network_may_be_negative():
     def network(in_shape):
         return torch.nn.Sequential(torch.nn.Conv2d(in_shape[0], 4, 3), torch.nn.Tanh(), torch.nn.Flatten())

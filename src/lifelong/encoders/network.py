@@ -66,8 +66,8 @@ class NetworkEncoder:
     recipe : Recipe
     device : str
     layer : "last" or "middle"
-        What the representation is. The last hidden layer (the paper) speaks mostly of the network's own classes; the
-        convolutions before the dense layers tell other tasks more, and the encoder is smaller: see
+        What the representation is. The last hidden layer (the paper) speaks mostly of the network's own classes; all
+        convolutions of a CNN, or all hidden layers of an MLP, side by side tell other tasks more: see
         :func:`~lifelong.nets.architectures.middle`.
     n_networks : int
         How many networks train, on the same rows, from different beginnings; the representation is all of them side by

@@ -134,34 +134,37 @@ def _hidden(network: str | Sequence[int], in_shape: tuple[int, ...]) -> Sequence
 def middle(network: nn.Module, rows: torch.Tensor) -> nn.Module:
     """The part of a network that speaks of more than its own classes; what is no sequence of layers is left whole.
 
-    Of an MLP, the first hidden layer. Of a CNN, all convolutions side by side: the largest value of each map in the
-    whole image and in the cells of a 2×2 and a 3×3 grid (a spatial pyramid; no grid is finer than the map); its root,
-    so that a few maps do not drown the others. All depths and grids are equally loud on ``rows`` that the network was
-    trained on.
+    Of an MLP, all hidden layers side by side. Of a CNN, all convolutions side by side: the largest value of each map in
+    the whole image and in the cells of a 2×2 and a 3×3 grid (a spatial pyramid; no grid is finer than the map); its
+    root, so that a few maps do not drown the others. All depths and grids are equally loud on ``rows`` that the network
+    was trained on.
     """
     layers = list(network) if isinstance(network, nn.Sequential) else []
     flatten = next((place for place, layer in enumerate(layers) if isinstance(layer, nn.Flatten)), None)
     if flatten is None:
         return network
-    if flatten == 0:
-        return nn.Sequential(*layers[:3])
-    convolutions = [place for place, layer in enumerate(layers[:flatten]) if isinstance(layer, nn.Conv2d)]
-    edges = [0, *convolutions[1:], flatten]
+    kind, end = (nn.Conv2d, flatten) if flatten else (nn.Linear, len(layers))
+    starts = [place for place, layer in enumerate(layers[:end]) if isinstance(layer, kind)]
     with torch.no_grad():
-        return _side_by_side([layers[start:end] for start, end in pairwise(edges)], rows)
+        return _side_by_side([layers[start:stop] for start, stop in pairwise([0, *starts[1:], end])], rows)
 
 
 def _side_by_side(blocks: list[list[nn.Module]], rows: torch.Tensor) -> nn.Module:
     """What comes out of each block of layers, one after the other: pooled, equally loud, side by side."""
     block, *deeper = blocks
     rows = nn.Sequential(*block)(rows)
-    views: list[nn.Module] = []
-    for cells in (cells for cells in _GRIDS if cells <= min(rows.shape[2:])):
-        pool = nn.Sequential(nn.AdaptiveMaxPool2d(cells), nn.Flatten(), Root())
-        views.append(nn.Sequential(*pool, Standardise.lengths(pool(rows))))
+    views: list[nn.Module] = [nn.Sequential(*pool, Standardise.lengths(pool(rows))) for pool in _pools(rows)]
     if deeper:
         views.append(_side_by_side(deeper, rows))
     return nn.Sequential(*block, SideBySide(views))
+
+
+def _pools(rows: torch.Tensor) -> list[nn.Sequential]:
+    """How a layer is read: neurons as they are, maps by the largest values in the cells of each grid."""
+    if rows.ndim != 4:
+        return [nn.Sequential(nn.Flatten())]
+    grids = [cells for cells in _GRIDS if cells <= min(rows.shape[2:])]
+    return [nn.Sequential(nn.AdaptiveMaxPool2d(cells), nn.Flatten(), Root()) for cells in grids]
 
 
 class Root(nn.Module):
