@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from lifelong.nets import Recipe
-from lifelong.nets.augmentation import Augment, may_be_mirrored, shifted
+from lifelong.nets.augmentation import Augment, both_sides, may_be_mirrored, shifted
 from lifelong.nets.classifier import NetworkClassifier
 from lifelong.nets.training import forward, front
-from lifelong.references import REFERENCES
+from lifelong.references import CONTROLS, REFERENCES
 from lifelong.tasks.datasets import load
 
 
@@ -70,8 +70,21 @@ def test_a_model_of_mirrored_rows_answers_a_row_and_its_mirror_image_alike():
     X = photographs()
     model = torch.nn.Sequential(front(X, Recipe(augment=True)), torch.nn.Flatten(), torch.nn.Linear(256, 3)).eval()
     device = torch.device("cpu")
-    straight, mirrored = (forward(model, rows.numpy().copy(), device=device) for rows in (X, X.flip(3)))
+    straight, mirrored = (forward(both_sides(model), rows.numpy().copy(), device=device) for rows in (X, X.flip(3)))
     np.testing.assert_allclose(straight, mirrored, atol=1e-6)
+
+
+@pytest.mark.parametrize(("name", "settings"), [("single", {}), ("model-zoo", {"tasks_per_round": 1})])
+def test_letters_are_read_from_one_side_even_where_other_networks_know_photographs(name, settings):
+    make = {**REFERENCES, **CONTROLS}[name]
+    recipe, y = Recipe(iterations=2, augment=True), np.arange(200) % 2
+    settings = {"network": "cnn", "width": 0.05, "recipe": recipe, **settings}
+    alone, both = (make(0, **settings) for _ in range(2))
+    both.partial_fit(photographs().numpy(), y, task="photographs")
+    for learner in (alone, both):
+        learner.partial_fit(letters().numpy(), y, task="letters")
+    asked = letters(20, seed=1).numpy()
+    np.testing.assert_array_equal(both.predict_proba(asked, task="letters"), alone.predict_proba(asked, task="letters"))
 
 
 def test_flat_rows_are_left_alone():
@@ -90,8 +103,6 @@ def test_one_cycle_rises_to_the_rate_and_falls_to_nothing():
 
 @pytest.mark.parametrize("name", ["single", *(name for name in REFERENCES if name != "randumb")])
 def test_every_network_learner_takes_the_strong_recipe(name):
-    from lifelong.references import CONTROLS
-
     recipe = Recipe(epochs=1, batch_size=16, lr=1e-3, schedule="one-cycle", augment=True)
     X, y = photographs(40).numpy(), np.arange(40) % 2
     learner = {**REFERENCES, **CONTROLS}[name](0, width=0.1, recipe=recipe)

@@ -13,6 +13,7 @@ from lifelong._once import digest, once
 from lifelong._validation import Codes, Rows, check_count
 from lifelong.encoders.base import Mask, honest_split
 from lifelong.nets.architectures import Network, SideBySide, middle
+from lifelong.nets.augmentation import both_sides
 from lifelong.nets.once import described
 from lifelong.nets.randomness import one_thread
 from lifelong.nets.recipe import Recipe
@@ -33,7 +34,7 @@ class FittedNetwork:
 
     def encode(self, X: Rows) -> Rows:
         """The hidden layer (n, d)."""
-        work = lambda: {"rows": forward(self.body, X, device=next(self.body.buffers()).device)}  # noqa: E731
+        work = lambda: {"rows": forward(both_sides(self.body), X, device=next(self.body.buffers()).device)}  # noqa: E731
         return once(lambda: (self._digest, X), work)["rows"]
 
     @cached_property

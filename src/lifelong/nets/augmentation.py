@@ -1,8 +1,12 @@
 """Augmentation of images while training: small shifts, and mirroring where mirrored rows look like rows."""
 
+from collections.abc import Callable
+
 import torch
 from torch import nn
 from torch.nn.functional import pad
+
+Output = Callable[[torch.Tensor], torch.Tensor]
 
 _COMPARED = 1000  # rows that decide whether images may be mirrored
 
@@ -11,7 +15,7 @@ class Augment(nn.Module):
     """While training, shift each image by up to an eighth of its side and, where that is safe, mirror every other one.
 
     What is safe is learnt from the training rows, see :func:`may_be_mirrored`. Then predictions, too, are averaged over
-    an image and its mirror image (:func:`~lifelong.nets.training.forward`).
+    an image and its mirror image (:func:`both_sides`).
     """
 
     mirrors: torch.Tensor
@@ -38,6 +42,14 @@ def shifted(x: torch.Tensor) -> torch.Tensor:
     columns = torch.randint(2 * left + 1, (n, 1)) + torch.arange(width)  # (n, w)
     every = torch.arange(n)[:, None, None, None], torch.arange(channels)[None, :, None, None]
     return padded[(*every, rows[:, None, :, None], columns[:, None, None, :])]
+
+
+def both_sides(model: nn.Module, output: Output | None = None) -> Output:
+    """The model's output (or ``output``); of one that was trained on mirror images, too, the mean over both sides."""
+    output = output or model
+    if not any(bool(part.mirrors) for part in model.modules() if isinstance(part, Augment)):
+        return output
+    return lambda x: (output(x) + output(x.flip(3))) / 2
 
 
 @torch.no_grad()

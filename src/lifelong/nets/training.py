@@ -13,13 +13,12 @@ from torch.nn.functional import cross_entropy
 from lifelong._progress import progress
 from lifelong._validation import Codes, Rows
 from lifelong.nets.architectures import Network, Standardise, build
-from lifelong.nets.augmentation import Augment
+from lifelong.nets.augmentation import Augment, Output
 from lifelong.nets.once import train_once
 from lifelong.nets.randomness import one_thread, private_randomness
 from lifelong.nets.recipe import Recipe
 
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-Output = Callable[[torch.Tensor], torch.Tensor]
 BatchLoss = Callable[[torch.Tensor], torch.Tensor]  # row numbers of a batch → its loss
 
 _ROWS_AT_ONCE = 500
@@ -177,21 +176,14 @@ def n_outputs(body: nn.Module, inputs: torch.Tensor) -> int:
 
 
 @torch.inference_mode()
-def forward(model: nn.Module, X: Rows, *, device: torch.device, output: Output | None = None) -> Rows:
-    """The model's output (or ``output`` of rows) for all rows, in eval mode, a chunk at a time.
-
-    A model that was trained on mirror images, too, gives the mean over a row and its mirror image.
-    """
-    output = output or model
-    mirrors = any(bool(part.mirrors) for part in model.modules() if isinstance(part, Augment))
-    outputs = []
+def forward(output: Output, X: Rows, *, device: torch.device) -> Rows:
+    """``output`` (of a model in eval mode) for all rows, a chunk at a time."""
     chunk = _ROWS_AT_ONCE
     if X.ndim == 4:
         chunk = 32 * max(1, _PIXELS_AT_ONCE // (32 * math.prod(X.shape[2:])))  # kernels like round numbers
     with one_thread():
-        for start in range(0, len(X), chunk):
-            x = torch.from_numpy(X[start : start + chunk]).to(device)
-            outputs.append((output(x) + output(x.flip(3))) / 2 if mirrors else output(x))
+        starts = range(0, len(X), chunk)
+        outputs = [output(torch.from_numpy(X[start : start + chunk]).to(device)) for start in starts]
         return np.asarray(torch.cat(outputs).float().cpu().numpy())
 
 

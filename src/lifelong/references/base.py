@@ -17,6 +17,7 @@ from lifelong.exceptions import ParameterError
 from lifelong.learners.base import Learner, Lesson
 from lifelong.learners.memory import StoredRows
 from lifelong.nets.architectures import Network, build
+from lifelong.nets.augmentation import both_sides
 from lifelong.nets.classifier import NetworkClassifier
 from lifelong.nets.once import train_once
 from lifelong.nets.randomness import one_thread, private_randomness
@@ -41,6 +42,10 @@ class MultiTask(nn.Module, ABC):
     @abstractmethod
     def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
         """Logits (n, K) of one task."""
+
+    def posteriors(self, x: torch.Tensor, task: int) -> torch.Tensor:
+        """Softmax of the logits (n, K)."""
+        return both_sides(self, lambda x: self(x, task).softmax(dim=1))(x)
 
     def add_task(self) -> None:
         """Make room for a new task, beside its head."""
@@ -200,9 +205,8 @@ class NetworkLearner(Learner):
     def _posteriors(self, X: Rows, task: TaskName) -> NDArray[np.float64]:
         model, number = self.model_, self._number(task)
         assert model is not None
-        device = choose_device(self.device)
-        softmax = forward(model, X, device=device, output=lambda x: model(x, number).softmax(dim=1))
-        return softmax.astype(np.float64)
+        posteriors = forward(lambda x: model.posteriors(x, number), X, device=choose_device(self.device))
+        return posteriors.astype(np.float64)
 
     def plain_models(self, n_tasks: int) -> dict[str, Any]:  # noqa: ARG002
         """The same network with its own softmax head and the same recipe, trained on all rows of a task."""

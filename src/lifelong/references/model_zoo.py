@@ -1,6 +1,7 @@
 """Model Zoo (Ramesh & Chaudhari, ICLR 2022): boosting over tasks."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from lifelong._random import RandomState
 from lifelong._validation import check_count
 from lifelong.learners.memory import StoredRows
 from lifelong.nets.architectures import Network
+from lifelong.nets.augmentation import both_sides
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import optimise
 from lifelong.references.base import MultiTask, NetworkLearner, Round, SharedTrunk
@@ -49,10 +51,21 @@ class Zoo(MultiTask):
         return [head for member in self.members for head in member.network.heads]  # type: ignore[union-attr]
 
     def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
-        """log of the mean posteriors (n, K); a member from before a class was known gives it probability 0."""
-        parts = [member(x, task) for member in self.members if task in member.tasks]  # type: ignore[operator]
-        widest = max(part.shape[1] for part in parts)
-        return torch.stack([pad(part, (0, widest - part.shape[1])) for part in parts]).mean(dim=0).log()
+        """log of the mean posteriors (n, K)."""
+        return _mean([member(x, task) for member in self._members_for(task)]).log()
+
+    def posteriors(self, x: torch.Tensor, task: int) -> torch.Tensor:
+        """The mean over members (n, K): each has its own mind about mirror images."""
+        return _mean([both_sides(one, partial(one, task=task))(x) for one in self._members_for(task)])
+
+    def _members_for(self, task: int) -> list[nn.Module]:
+        return [member for member in self.members if task in member.tasks]  # type: ignore[operator]
+
+
+def _mean(posteriors: list[torch.Tensor]) -> torch.Tensor:
+    """The mean over members (n, K); one from before a class was known gives it probability 0."""
+    widest = max(one.shape[1] for one in posteriors)
+    return torch.stack([pad(one, (0, widest - one.shape[1])) for one in posteriors]).mean(dim=0)
 
 
 def sampling_weights(losses: NDArray[np.float64]) -> NDArray[np.float64]:

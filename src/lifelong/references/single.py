@@ -32,6 +32,11 @@ class Separate(MultiTask):
         logits: torch.Tensor = self.networks[task](x, 0)
         return logits
 
+    def posteriors(self, x: torch.Tensor, task: int) -> torch.Tensor:
+        """What the task's own network says: each has its own mind about mirror images."""
+        posteriors: torch.Tensor = self.networks[task].posteriors(x, 0)  # type: ignore[operator]
+        return posteriors
+
 
 class Single(NetworkLearner):
     """A fresh network per task, with its own head, on all rows of the task.
