@@ -1,18 +1,23 @@
 """The ridge channel: equal to the textbook, honest, and deaf to encoders that do not help."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Ridge
 
 from lifelong import SillyForest, SillyNetwork
-from lifelong.channels import RidgeChannel, ridge_cross, ridge_views
+from lifelong.channels import RidgeChannel, ridge_cross, ridge_own, ridge_views
 from lifelong.channels.ridge_cross import cross_task
 from lifelong.channels.ridge_mixing import mix
 from lifelong.channels.ridge_own import in_task
+from lifelong.channels.ridge_reading import both
 from lifelong.channels.ridge_solver import features, linear_map, products, solve
 from lifelong.channels.ridge_views import View
 from lifelong.encoders import ForestEncoder
 from lifelong.learners import parts
+from lifelong.tasks.simulations import gaussian_xor
 
 RNG = np.random.default_rng
 
@@ -244,9 +249,37 @@ def test_of_two_readings_the_one_that_knows_the_labels_is_believed():
     regression = ridge_cross._regression(other_forests(X, y), {"u0": 0.5, "u1": 0.5}, centred(y), None)
     noise = RNG(3).normal(size=(300, 3))
     ignorant = regression._replace(honest=noise, handicapped=noise, skill=0.0)
-    for both in (ridge_cross._both(regression, ignorant, y), ridge_cross._both(ignorant, regression, y)):
-        right = [(one.honest.argmax(axis=1) == y).mean() for one in (both, regression)]
+    for mixed in (both(regression, ignorant, y), both(ignorant, regression, y)):
+        right = [(one.honest.argmax(axis=1) == y).mean() for one in (mixed, regression)]
         assert right[0] > right[1] - 0.01
+
+
+def test_held_out_leaves_of_the_own_forest_leave_each_row_out():
+    X, y = blobs(spread=3.0)
+    encoder = ForestEncoder(n_trees=12)
+    in_bag = encoder.split(y, rng=RNG(0))
+    forest = encoder.fit(X, y, in_bag=in_bag, rng=RNG(1))
+    view = View.of(forest.encode(X), forest.n_leaves, y, np.arange(len(y)), in_bag)
+    Y, judges = centred(y), ~in_bag.all(axis=1)
+    reading = ridge_own._held_out("t", view, in_bag, judges, 3)
+    for scores, i in zip(reading.honest, np.flatnonzero(judges), strict=True):
+        said = []
+        for tree in np.flatnonzero(~in_bag[i]):
+            others = (view.Z[:, tree] == view.Z[i, tree]) & ~in_bag[:, tree] & (np.arange(len(y)) != i)
+            said.append(Y[others].mean(axis=0) if others.any() else np.zeros(3))
+        np.testing.assert_allclose(scores, np.mean(said, axis=0), atol=1e-6)
+
+
+def test_where_labels_are_noisy_the_own_forest_is_read_about_as_well_as_in_the_paper():
+    """A tree that was grown to pure leaves repeats the noise of the rows that it has seen."""
+    right = []
+    for seed in range(5):
+        (X, y), (X_test, y_test) = (gaussian_xor(n, std=0.35, random_state=s) for n, s in ((600, seed), (4000, 100)))
+        makers = (SillyForest.best, partial(SillyForest, n_estimators=100), partial(RandomForestClassifier, 100))
+        right.append([make(random_state=seed).fit(X, y).score(X_test, y_test) for make in makers])
+    ours, paper, plain = np.mean(right, axis=0)
+    assert paper > plain + 0.01
+    assert ours > paper - 0.005
 
 
 def test_a_forest_channel_judges_its_own_trees_by_rows_they_have_not_seen():
@@ -299,11 +332,8 @@ def test_one_row_one_class_and_no_rows_are_legal():
     np.testing.assert_allclose(one_class.predict_proba({"u": Z}), 1)
 
 
-def test_forests_of_other_tasks_are_compared_with_as_many_trees_as_the_own_one_has_left():
+def test_forests_of_other_tasks_are_compared_with_fewer_trees_than_the_own_one_has_left():
     """Judged by a third of its trees the own forest looks worse than it is; so must the others, or noise would win."""
-    from lifelong import SillyForest
-    from lifelong.tasks.simulations import gaussian_xor
-
     harm = {}
     for channel in ("leaf", "ridge"):
         before, after = [], []

@@ -2,59 +2,68 @@
 
 import numpy as np
 
-from lifelong.channels.ridge_solver import LinearMap, linear_map, loudness, products, skill_of, solve
+from lifelong.channels.ridge_reading import LeafVotes, Reading, both
+from lifelong.channels.ridge_solver import LinearMap, linear_map, products, solve
 from lifelong.channels.ridge_views import Opinion, View
 from lifelong.encoders.base import Mask
 from lifelong.tasks.base import TaskName
 
 
 def in_task(name: TaskName, view: View, n_classes: int) -> Opinion:
-    """A network is read by regression; a forest, by regression and by the vote of its trees, equally loud."""
+    """What the own encoder says, and honest scores of the rows that may judge it."""
     assert view.in_bag is not None
     if view.in_bag.ndim == 1:
-        return _network(name, view, view.in_bag, n_classes)
-    vote, regression = (read(name, view, view.in_bag, n_classes) for read in (_vote, _trees))
-    if not regression.honest.any():
-        return vote
-    gain = loudness(vote.honest) / loudness(regression.honest)
-    maps = {name: _mean_of(vote.maps[name], regression.maps[name], gain)}
-    honest = (vote.honest + gain * regression.honest) / 2
-    return vote._replace(maps=maps, honest=honest, skill=max(vote.skill, regression.skill))
+        judges = ~view.in_bag
+        reading = _network(name, view, judges, n_classes)
+    else:
+        judges = np.asarray(~view.in_bag.all(axis=1))
+        reading = _forest(name, view, view.in_bag, judges, n_classes)
+    return Opinion(reading.maps, {name: 1.0}, view.rows[judges], view.y[judges], reading.honest, reading.skill)
 
 
-def _network(name: TaskName, view: View, in_bag: Mask, n_classes: int) -> Opinion:
+def _network(name: TaskName, view: View, judges: Mask, n_classes: int) -> Reading:
     """All rows teach the regression, held-out rows judge it."""
-    A, judges, landmarks = view.features(), ~in_bag, view.landmarks()
+    A, landmarks = view.features(), view.landmarks()
     K, scale = products(A, landmarks)
-    solution = solve(K, view.targets(n_classes), landmarks=landmarks, judges=judges)
-    maps = {name: linear_map(A, solution.alpha, scale)}
-    return Opinion(maps, {name: 1.0}, view.rows[judges], view.y[judges], solution.honest[judges], solution.skill)
+    Y = view.targets(n_classes)
+    solution = solve(K, Y, landmarks=landmarks, judges=judges)
+    return Reading.of({name: linear_map(A, solution.alpha, scale)}, solution.honest[judges], Y[judges])
 
 
-def _vote(name: TaskName, view: View, in_bag: Mask, n_classes: int) -> Opinion:
+def _forest(name: TaskName, view: View, in_bag: Mask, judges: Mask, n_classes: int) -> Reading:
+    """By the vote of its trees and by regression, equally loud; and as in the paper, as much as honest scores say."""
+    vote, regression, paper = (read(name, view, in_bag, judges, n_classes) for read in (_vote, _trees, _held_out))
+    return both(both(vote, regression, view.y[judges], share=0.5), paper, view.y[judges])
+
+
+def _vote(name: TaskName, view: View, in_bag: Mask, judges: Mask, n_classes: int) -> Reading:
     """What a random forest says: a leaf has the classes of the rows that it grew on; judged out of bag."""
     Y, unseen = view.targets(n_classes), ~in_bag
-    grown = view.features(hidden=unseen)
-    grown.data[:] = 1
-    votes = np.asarray(grown.T @ Y) / np.maximum(grown.sum(axis=0), 1)[:, None]  # (leaves, K)
-    honest = np.asarray(view.features(hidden=in_bag) @ votes) / np.sqrt(np.maximum(unseen.sum(axis=1), 1))[:, None]
-    judges = unseen.any(axis=1)
-    maps = {name: LinearMap((votes / np.sqrt(in_bag.shape[1])).astype(np.float32), np.zeros(n_classes))}
-    skill = skill_of(honest[judges], Y[judges])
-    return Opinion(maps, {name: 1.0}, view.rows[judges], view.y[judges], honest[judges], skill)
+    votes = LeafVotes.of(np.where(unseen, np.int32(-1), view.Z), view.n_leaves, Y).linear_map(in_bag.shape[1])
+    n_trees = np.maximum(unseen.sum(axis=1), 1)[:, None]
+    honest = votes.scores(view.features(hidden=in_bag)) * np.sqrt(in_bag.shape[1] / n_trees)
+    return Reading.of({name: votes}, honest[judges], Y[judges])
 
 
-def _trees(name: TaskName, view: View, in_bag: Mask, n_classes: int) -> Opinion:
+def _held_out(name: TaskName, view: View, in_bag: Mask, judges: Mask, n_classes: int) -> Reading:
+    """The paper's channel: a leaf has the classes of rows that its tree has not seen."""
+    Y, seen_by_others = view.targets(n_classes), np.where(in_bag, np.int32(-1), view.Z)
+    votes = LeafVotes.of(seen_by_others, view.n_leaves, Y)
+    honest = votes.without_the_row(seen_by_others, Y)
+    return Reading.of({name: votes.linear_map(in_bag.shape[1])}, honest[judges], Y[judges])
+
+
+def _trees(name: TaskName, view: View, in_bag: Mask, judges: Mask, n_classes: int) -> Reading:
     """Regression on leaves: in the honest half of it, each row is in the leaves of trees that have not seen it."""
     Y, A, unseen = view.targets(n_classes), view.features(), view.features(hidden=in_bag)
-    judges, landmarks = np.asarray(~in_bag.all(axis=1)), view.landmarks()
+    landmarks = view.landmarks()
     (K, scale), (K_unseen, scale_unseen) = products(A, landmarks), products(unseen, landmarks)
     solution = solve(K_unseen, Y, landmarks=landmarks, judges=judges)
     seen = linear_map(A, solve(K, Y, landmarks=landmarks, penalty=solution.penalty).alpha, scale)
     maps = {name: _mean_of(seen, linear_map(unseen, solution.alpha, scale_unseen)) if judges.any() else seen}
-    return Opinion(maps, {name: 1.0}, view.rows[judges], view.y[judges], solution.honest[judges], solution.skill)
+    return Reading.of(maps, solution.honest[judges], Y[judges])
 
 
-def _mean_of(one: LinearMap, other: LinearMap, gain: float = 1.0) -> LinearMap:
-    coefficients = np.float32(0.5) * (one.coefficients + np.float32(gain) * other.coefficients)
-    return LinearMap(coefficients, (one.intercept + gain * other.intercept) / 2)
+def _mean_of(one: LinearMap, other: LinearMap) -> LinearMap:
+    coefficients = np.float32(0.5) * (one.coefficients + other.coefficients)
+    return LinearMap(coefficients, (one.intercept + other.intercept) / 2)
