@@ -26,7 +26,7 @@ def cross_task(views: Views, n_classes: int, *, own: View | None = None, equal: 
     shares = {name: weight / total for name, weight in weights.items()}
     heard = {name: view for name, view in views.items() if shares[name]}
     first = next(iter(views.values()))
-    Y, trees = first.targets(n_classes), _trees_left(first, own)
+    Y, trees = first.targets(n_classes), _fewer_trees(first, own)
     reading = _regression(heard, shares, Y, trees)
     if all(view.n_leaves for view in heard.values()):
         reading = both(reading, _vote(heard, shares, Y, trees), first.y)
@@ -67,7 +67,7 @@ def _vote(views: Views, shares: Shares, Y: Scores, trees: int | None) -> Reading
     return Reading.of(maps, honest, Y, handicapped)
 
 
-def _trees_left(view: View, own: View | None) -> int | None:
+def _fewer_trees(view: View, own: View | None) -> int | None:
     """Half as many trees as a row's own forest is judged through.
 
     As many would be fair to either side, but not to their mean: of two forests with few trees each, it is better than

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from lifelong.channels.ridge_reading import LeafVotes, Reading, both
-from lifelong.channels.ridge_solver import LinearMap, linear_map, products, solve
+from lifelong.channels.ridge_reading import LeafVotes, Reading, both, sum_of
+from lifelong.channels.ridge_solver import linear_map, products, solve
 from lifelong.channels.ridge_views import Opinion, View
-from lifelong.encoders.base import Mask
+from lifelong.encoders.base import Mask, held_out
 from lifelong.tasks.base import TaskName
 
 
@@ -47,9 +47,9 @@ def _vote(name: TaskName, view: View, in_bag: Mask, judges: Mask, n_classes: int
 
 def _held_out(name: TaskName, view: View, in_bag: Mask, judges: Mask, n_classes: int) -> Reading:
     """The paper's channel: a leaf has the classes of rows that its tree has not seen."""
-    Y, seen_by_others = view.targets(n_classes), np.where(in_bag, np.int32(-1), view.Z)
-    votes = LeafVotes.of(seen_by_others, view.n_leaves, Y)
-    honest = votes.without_the_row(seen_by_others, Y)
+    Y, (Z, _) = view.targets(n_classes), held_out(view.Z, view.y, in_bag)
+    votes = LeafVotes.of(Z, view.n_leaves, Y)
+    honest = votes.without_the_row(Z, Y)
     return Reading.of({name: votes.linear_map(in_bag.shape[1])}, honest[judges], Y[judges])
 
 
@@ -60,10 +60,5 @@ def _trees(name: TaskName, view: View, in_bag: Mask, judges: Mask, n_classes: in
     (K, scale), (K_unseen, scale_unseen) = products(A, landmarks), products(unseen, landmarks)
     solution = solve(K_unseen, Y, landmarks=landmarks, judges=judges)
     seen = linear_map(A, solve(K, Y, landmarks=landmarks, penalty=solution.penalty).alpha, scale)
-    maps = {name: _mean_of(seen, linear_map(unseen, solution.alpha, scale_unseen)) if judges.any() else seen}
+    maps = {name: sum_of(0.5, seen, 0.5, linear_map(unseen, solution.alpha, scale_unseen)) if judges.any() else seen}
     return Reading.of(maps, solution.honest[judges], Y[judges])
-
-
-def _mean_of(one: LinearMap, other: LinearMap) -> LinearMap:
-    coefficients = np.float32(0.5) * (one.coefficients + other.coefficients)
-    return LinearMap(coefficients, (one.intercept + other.intercept) / 2)

@@ -38,12 +38,13 @@ def both(one: Reading, other: Reading, y: Codes, share: float | None = None) -> 
         priors = np.bincount(y, minlength=one.honest.shape[1]) / len(y)
         share = learnt_share(one.honest + priors, gain * other.honest + priors, y)
     a, b = 1 - share, share * gain
-    maps = {name: _sum_of(a, one.maps[name], b, other.maps[name]) for name in one.maps}
+    maps = {name: sum_of(a, one.maps[name], b, other.maps[name]) for name in one.maps}
     honest, handicapped = (a * first + b * second for first, second in zip(one[1:3], other[1:3], strict=True))
     return Reading(maps, honest, handicapped, max(one.skill, other.skill))
 
 
-def _sum_of(a: float, one: LinearMap, b: float, other: LinearMap) -> LinearMap:
+def sum_of(a: float, one: LinearMap, b: float, other: LinearMap) -> LinearMap:
+    """a · one + b · other."""
     coefficients = np.float32(a) * one.coefficients + np.float32(b) * other.coefficients
     return LinearMap(coefficients, a * one.intercept + b * other.intercept)
 
