@@ -248,10 +248,44 @@ def test_of_two_readings_the_one_that_knows_the_labels_is_believed():
     X, y = blobs(n=300, spread=2.0)
     regression = ridge_cross._regression(other_forests(X, y), {"u0": 0.5, "u1": 0.5}, centred(y), None)
     noise = RNG(3).normal(size=(300, 3))
-    ignorant = regression._replace(honest=noise, handicapped=noise, skill=0.0)
-    for mixed in (both(regression, ignorant, y), both(ignorant, regression, y)):
+    ignorant, shares = regression._replace(honest=noise, handicapped=noise, skill=0.0), np.full(3, 1 / 3)
+    for mixed in (both(regression, ignorant, y, shares), both(ignorant, regression, y, shares)):
         right = [(one.honest.argmax(axis=1) == y).mean() for one in (mixed, regression)]
         assert right[0] > right[1] - 0.01
+
+
+def own_view_with_answer(answer, in_bag, y, informative=False):
+    """Layers of noise, or layers that tell the labels, and what the network says itself."""
+    layers = blobs(n=len(y), spread=1.0)[0] if informative else RNG(8).normal(size=(len(y), 6))
+    return View.of(np.hstack([layers, answer]), 0, y, np.arange(len(y)), in_bag, n_answers=answer.shape[1])
+
+
+def test_a_network_whose_layers_tell_nothing_is_believed_what_it_says_itself():
+    y, in_bag = np.arange(300) % 3, RNG(0).random(300) < 0.8
+    right = RNG(1).random(300) < 0.8
+    answer = np.eye(3)[np.where(right, y, (y + 1) % 3)]
+    view = own_view_with_answer(answer, in_bag, y)
+    scores = in_task("t", view, 3).maps["t"].scores(view.features())
+    assert ((scores.argmax(axis=1) == y) == right).mean() > 0.98
+
+
+def test_a_network_that_knows_its_training_rows_by_heart_is_read_by_its_layers():
+    y, in_bag = np.arange(300) % 3, RNG(0).random(300) < 0.8
+    answer = np.eye(3)[np.where(in_bag, y, RNG(1).integers(3, size=300))]
+    with_answer = own_view_with_answer(answer, in_bag, y, informative=True)
+    without = View.of(with_answer.Z[:, :-3], 0, y, np.arange(300), in_bag)
+    said, plain = (in_task("t", view, 3) for view in (with_answer, without))
+    assert (said.honest.argmax(axis=1) == said.y).mean() > (plain.honest.argmax(axis=1) == plain.y).mean() - 0.02
+
+
+def test_a_class_that_came_after_the_network_is_learnt_by_its_layers():
+    """The network answers for two classes; rows of a third came later, and none of them can be in its answer."""
+    Z, y = blobs(n=300, spread=1.0)
+    in_bag = (RNG(0).random(300) < 0.8) & (y < 2)
+    answer = np.where(y[:, None] < 2, np.eye(3)[y], 0.5)[:, :2]
+    view = View.of(np.hstack([Z, answer]), 0, y, np.arange(300), in_bag, n_answers=2)
+    opinion = in_task("t", view, 3)
+    assert (opinion.maps["t"].scores(view.features()).argmax(axis=1) == y).mean() > 0.95
 
 
 def test_held_out_leaves_of_the_own_forest_leave_each_row_out():

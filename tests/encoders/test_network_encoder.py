@@ -10,7 +10,7 @@ from lifelong.encoders.network import NetworkEncoder
 from lifelong.exceptions import ParameterError
 from lifelong.nets import Recipe
 from lifelong.nets.architectures import build
-from lifelong.nets.training import batches
+from lifelong.nets.training import batches, fit_classifier
 
 TINY = NetworkEncoder(network=(8,), recipe=Recipe(epochs=3, lr=1e-2))
 
@@ -78,26 +78,39 @@ def largest_in_cells(maps, cells):
     return np.stack(largest, axis=2).reshape(len(maps), -1)
 
 
-def test_the_middle_of_a_cnn_is_all_its_convolutions_pooled_and_equally_loud():
+CNN = NetworkEncoder("cnn", width=0.1, recipe=Recipe(epochs=1), max_samples=0.999, layer="middle")
+EVERY_ROW = np.ones(60, dtype=bool)
+
+
+def test_the_middle_of_a_cnn_is_all_its_convolutions_pooled_and_equally_loud_and_its_answer():
     X, y = rows(60, (3, 16, 16))
-    encoder = NetworkEncoder("cnn", width=0.1, recipe=Recipe(epochs=1), max_samples=0.999)
-    in_bag = np.ones(60, dtype=bool)
-    whole, middle = (
-        replace(encoder, layer=layer).fit(X, y, in_bag=in_bag, rng=np.random.default_rng(0))
-        for layer in ("last", "middle")
+    middle = CNN.fit(X, y, in_bag=EVERY_ROW, rng=np.random.default_rng(0))
+    (front, network), head = fit_classifier(
+        X, y, network="cnn", width=0.1, recipe=CNN.recipe, rng=np.random.default_rng(0), device=torch.device("cpu")
     )
-    front, network = whole.body
     with torch.no_grad():
         x, pooled = front(torch.from_numpy(X)), []
+        answer = torch.softmax(head(network(x)), dim=1).numpy()
         for layer in list(network)[:15]:
             x = layer(x)
             if isinstance(layer, torch.nn.ReLU):  # what a convolution and its batch norm end in
-                pooled += [largest_in_cells(x.numpy(), cells) for cells in (1, 2, 3) if cells <= x.shape[2]]
+                pooled += [largest_in_cells(x.numpy(), cells) for cells in (1, 2, 3, 4) if cells <= x.shape[2]]
     roots = [np.sqrt(one) for one in pooled]
     centred = [one - one.mean(axis=0) for one in roots]
-    by_hand = np.concatenate([one / np.sqrt((one**2).sum(axis=1).mean()) for one in centred], axis=1)
+    by_hand = np.concatenate([*(one / np.sqrt((one**2).sum(axis=1).mean()) for one in centred), answer], axis=1)
     np.testing.assert_allclose(middle.encode(X), by_hand, atol=1e-4)
-    assert middle.encode(X).shape[1] == (1 + 4 + 9) * (2 + 3 + 6) + (1 + 4) * 13 + 25
+    assert middle.encode(X).shape[1] == (1 + 4 + 9 + 16) * (2 + 3 + 6) + (1 + 4) * 13 + 25 + 3
+    assert middle.n_answers == 3
+
+
+def test_several_cnns_give_one_answer_which_comes_last():
+    X, y = rows(60, (3, 16, 16))
+    rng = np.random.default_rng(0)
+    one, other = (CNN.fit(X, y, in_bag=EVERY_ROW, rng=rng).encode(X) for _ in range(2))
+    together = replace(CNN, n_networks=2).fit(X, y, in_bag=EVERY_ROW, rng=np.random.default_rng(0))
+    by_hand = np.concatenate([one[:, :-3], other[:, :-3], (one[:, -3:] + other[:, -3:]) / 2], axis=1)
+    np.testing.assert_allclose(together.encode(X), by_hand, atol=1e-6)
+    assert together.n_answers == 3
 
 
 def test_the_middle_of_an_mlp_is_all_its_hidden_layers_equally_loud():
@@ -124,7 +137,7 @@ def test_the_middle_of_a_users_network_may_be_negative():
     encoder = NetworkEncoder(network, recipe=Recipe(epochs=1), layer="middle")
     Z = encoder.fit(X, y, rng=np.random.default_rng(0)).encode(X)
     assert np.isfinite(Z).all()
-    assert Z.shape == (60, 14 * 4)
+    assert Z.shape == (60, 30 * 4 + 3)
 
 
 def test_no_network_at_all_is_refused_when_the_encoder_is_described():

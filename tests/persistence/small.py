@@ -51,6 +51,12 @@ OURS = {
     "ridge network": (lambda: network(channel="ridge"), (4,)),
     "two networks per task": (lambda: network(channel="ridge", layer="middle", n_networks=2), (4,)),
     "images": (lambda: SillyNetwork("cnn", width=0.05, recipe=QUICK, random_state=0), (2, 8, 8)),
+    "two cnns per task": (
+        lambda: SillyNetwork(
+            "cnn", width=0.05, channel="ridge", layer="middle", n_networks=2, recipe=QUICK, random_state=0
+        ),
+        (2, 8, 8),
+    ),
     "forests on images": (forest, (2, 8, 8)),
     "augmented images": (
         lambda: SillyNetwork(

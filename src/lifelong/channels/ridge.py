@@ -66,7 +66,8 @@ class RidgeChannel:
         rows = np.arange(len(y)) if rows is None else rows
         known = self.views.get(name)
         if known is None:
-            view = View.of(Z, getattr(encoder, "n_leaves", 0), y, rows, in_bag)
+            n_leaves, n_answers = getattr(encoder, "n_leaves", 0), getattr(encoder, "n_answers", 0)
+            view = View.of(Z, n_leaves, y, rows, in_bag, n_answers)
         else:
             view = known.with_rows(Z, y, rows, in_bag)
         return replace(self, views={**self.views, name: view})

@@ -29,7 +29,7 @@ def cross_task(views: Views, n_classes: int, *, own: View | None = None, equal: 
     Y, trees = first.targets(n_classes), _fewer_trees(first, own)
     reading = _regression(heard, shares, Y, trees)
     if all(view.n_leaves for view in heard.values()):
-        reading = both(reading, _vote(heard, shares, Y, trees), first.y)
+        reading = both(reading, _vote(heard, shares, Y, trees), first.y, first.class_shares(n_classes))
     return Opinion(reading.maps, shares, first.rows, first.y, reading.handicapped, reading.skill)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lifelong.channels.ridge_reading import LeafVotes, Reading, both, sum_of
-from lifelong.channels.ridge_solver import linear_map, products, solve
+from lifelong.channels.ridge_solver import LinearMap, linear_map, products, solve
 from lifelong.channels.ridge_views import Opinion, View
 from lifelong.encoders.base import Mask, held_out
 from lifelong.tasks.base import TaskName
@@ -22,18 +22,39 @@ def in_task(name: TaskName, view: View, n_classes: int) -> Opinion:
 
 
 def _network(name: TaskName, view: View, judges: Mask, n_classes: int) -> Reading:
-    """All rows teach the regression, held-out rows judge it."""
+    """By regression; and by its own answer, if it gives one, as much as honest scores say."""
+    regression = _layers(name, view, judges, n_classes)
+    if not view.n_answers:
+        return regression
+    answer = _answer(name, view, judges, n_classes)
+    return both(regression, answer, view.y[judges], view.class_shares(n_classes))
+
+
+def _layers(name: TaskName, view: View, judges: Mask, n_classes: int) -> Reading:
+    """Regression on all columns but the answer: all rows teach, held-out rows judge."""
     A, landmarks = view.features(), view.landmarks()
+    A = A[:, : A.shape[1] - view.n_answers]
     K, scale = products(A, landmarks)
     Y = view.targets(n_classes)
     solution = solve(K, Y, landmarks=landmarks, judges=judges)
-    return Reading.of({name: linear_map(A, solution.alpha, scale)}, solution.honest[judges], Y[judges])
+    coefficients, intercept = linear_map(A, solution.alpha, scale)
+    whole = LinearMap(np.pad(coefficients, ((0, view.n_answers), (0, 0))), intercept)
+    return Reading.of({name: whole}, solution.honest[judges], Y[judges])
+
+
+def _answer(name: TaskName, view: View, judges: Mask, n_classes: int) -> Reading:
+    """The last columns are posteriors of the first classes (there may be later ones); held-out rows judge them."""
+    A, Y = view.features(), view.targets(n_classes)
+    coefficients = np.eye(A.shape[1], n_classes, k=view.n_answers - A.shape[1], dtype=np.float32)
+    answer = LinearMap(coefficients, -view.class_shares(n_classes))
+    return Reading.of({name: answer}, answer.scores(A)[judges], Y[judges])
 
 
 def _forest(name: TaskName, view: View, in_bag: Mask, judges: Mask, n_classes: int) -> Reading:
     """By the vote of its trees and by regression, equally loud; and as in the paper, as much as honest scores say."""
     vote, regression, paper = (read(name, view, in_bag, judges, n_classes) for read in (_vote, _trees, _held_out))
-    return both(both(vote, regression, view.y[judges], share=0.5), paper, view.y[judges])
+    y, shares = view.y[judges], view.class_shares(n_classes)
+    return both(both(vote, regression, y, shares, share=0.5), paper, y, shares)
 
 
 def _vote(name: TaskName, view: View, in_bag: Mask, judges: Mask, n_classes: int) -> Reading:

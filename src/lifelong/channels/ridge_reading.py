@@ -27,16 +27,18 @@ class Reading(NamedTuple):
         return cls(maps, honest, honest if handicapped is None else handicapped, skill_of(honest, Y))
 
 
-def both(one: Reading, other: Reading, y: Codes, share: float | None = None) -> Reading:
-    """Two readings as one, equally loud; how much of the other, honest scores decide if ``share`` does not say."""
+def both(one: Reading, other: Reading, y: Codes, shares: Scores, share: float | None = None) -> Reading:
+    """Two readings as one, equally loud; how much of the other, honest scores decide if ``share`` does not say.
+
+    ``y`` are the labels of the rows that judge, ``shares`` (K,) those of the classes among all rows of the task.
+    """
     if not other.honest.any():
         return one
     if not one.honest.any():
         return other
     gain = loudness(one.honest) / loudness(other.honest)
     if share is None:
-        priors = np.bincount(y, minlength=one.honest.shape[1]) / len(y)
-        share = learnt_share(one.honest + priors, gain * other.honest + priors, y)
+        share = learnt_share(one.honest + shares, gain * other.honest + shares, y)
     a, b = 1 - share, share * gain
     maps = {name: sum_of(a, one.maps[name], b, other.maps[name]) for name in one.maps}
     honest, handicapped = (a * first + b * second for first, second in zip(one[1:3], other[1:3], strict=True))

@@ -26,13 +26,22 @@ class View:
     y: Codes  # (n,)
     rows: NDArray[np.intp]  # (n,): which rows of the task
     in_bag: Mask | None = None  # the task's own encoder: the rows, (n,) or per tree (n, B), that it trained on
+    n_answers: int = 0  # so many of the last columns are what the encoder itself says about its own classes
 
     @classmethod
-    def of(cls, Z: Representation, n_leaves: int, y: Codes, rows: NDArray[np.intp], in_bag: Mask | None) -> "View":
+    def of(
+        cls,
+        Z: Representation,
+        n_leaves: int,
+        y: Codes,
+        rows: NDArray[np.intp],
+        in_bag: Mask | None,
+        n_answers: int = 0,
+    ) -> "View":
         """As many of these rows as there is room for; half precision is plenty for products."""
         kept = _sample(rows, MAX_ROWS if in_bag is None else MAX_OWN_ROWS)
         Z = Z[kept] if n_leaves else np.clip(Z[kept], -6e4, 6e4).astype(np.float16)
-        return cls(Z, n_leaves, y[kept], rows[kept], None if in_bag is None else in_bag[kept])
+        return cls(Z, n_leaves, y[kept], rows[kept], None if in_bag is None else in_bag[kept], n_answers)
 
     def with_rows(self, Z: Representation, y: Codes, rows: NDArray[np.intp], in_bag: Mask | None = None) -> "View":
         """These and more rows, as if all had come at once; the encoder has seen none of them, or those ``in_bag``."""
@@ -40,12 +49,16 @@ class View:
             seen = np.zeros((len(y), *self.in_bag.shape[1:]), dtype=bool) if in_bag is None else in_bag
             in_bag = np.concatenate([self.in_bag, seen])
         Z = np.concatenate([self.Z, Z.astype(self.Z.dtype)])
-        return View.of(Z, self.n_leaves, np.concatenate([self.y, y]), np.concatenate([self.rows, rows]), in_bag)
+        y, rows = np.concatenate([self.y, y]), np.concatenate([self.rows, rows])
+        return View.of(Z, self.n_leaves, y, rows, in_bag, self.n_answers)
 
     def targets(self, n_classes: int) -> Scores:
         """Centred class indicators (n, K)."""
-        Y = np.eye(n_classes)[self.y]
-        return np.asarray(Y - Y.mean(axis=0))
+        return np.asarray(np.eye(n_classes)[self.y] - self.class_shares(n_classes))
+
+    def class_shares(self, n_classes: int) -> Scores:
+        """How much of the rows each class is (K,)."""
+        return np.bincount(self.y, minlength=n_classes) / len(self.y)
 
     def features(self, hidden: Mask | None = None) -> Features:
         """What the regression sees: all, or of a forest all but the ``hidden`` trees of each row (n, B)."""

@@ -12,7 +12,7 @@ from torch import nn
 from lifelong._once import digest, once
 from lifelong._validation import Codes, Rows, check_count
 from lifelong.encoders.base import Mask, honest_split
-from lifelong.nets.architectures import Network, SideBySide, middle
+from lifelong.nets.architectures import Network, SideBySide, middle, n_answers
 from lifelong.nets.augmentation import both_sides
 from lifelong.nets.once import described
 from lifelong.nets.randomness import one_thread
@@ -36,6 +36,11 @@ class FittedNetwork:
         """The hidden layer (n, d)."""
         work = lambda: {"rows": forward(both_sides(self.body), X, device=next(self.body.buffers()).device)}  # noqa: E731
         return once(lambda: (self._digest, X), work)["rows"]
+
+    @cached_property
+    def n_answers(self) -> int:
+        """How many of the last columns are what the network itself says about the classes of its task."""
+        return n_answers(self.body)
 
     @cached_property
     def _digest(self) -> str:
@@ -68,7 +73,7 @@ class NetworkEncoder:
     device : str
     layer : "last" or "middle"
         What the representation is. The last hidden layer (the paper) speaks mostly of the network's own classes; all
-        convolutions of a CNN, or all hidden layers of an MLP, side by side tell other tasks more: see
+        convolutions of a CNN and its answer, or all hidden layers of an MLP, side by side tell other tasks more: see
         :func:`~lifelong.nets.architectures.middle`.
     n_networks : int
         How many networks train, on the same rows, from different beginnings; the representation is all of them side by
@@ -103,7 +108,7 @@ class NetworkEncoder:
         """Train each network with a softmax head on the in-bag rows, then take the head off."""
         in_bag = self.split(y, rng=rng) if in_bag is None else in_bag
         rows, labels = X[in_bag], y[in_bag]
-        bodies = [
+        trained = [
             fit_classifier(
                 rows,
                 labels,
@@ -113,14 +118,14 @@ class NetworkEncoder:
                 rng=rng,
                 device=choose_device(self.device),
                 weights=None if weights is None else weights[in_bag],
-            )[0]
+            )
             for _ in range(self.n_networks)
         ]
-        front = bodies[0][0]  # the same rows, the same standardisation
-        networks = [network for _, network in bodies]
+        front = trained[0][0][0]  # the same rows, the same standardisation
+        networks = [network for (_, network), _ in trained]
         if self.layer == "middle":
             some = torch.from_numpy(rows[:: -(-len(rows) // _ENOUGH)]).to(choose_device(self.device))
             with one_thread():
-                networks = [middle(network, front(some)) for network in networks]
-        together = networks[0] if self.n_networks == 1 else SideBySide(networks)
+                networks = [middle(network, head, front(some)) for (_, network), head in trained]
+        together = networks[0] if self.n_networks == 1 else SideBySide(networks, n_answers(networks[0]))
         return FittedNetwork(nn.Sequential(front, together).eval().requires_grad_(False), X.shape[1:])

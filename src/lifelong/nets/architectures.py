@@ -14,7 +14,7 @@ Network = str | Sequence[int] | Callable[[tuple[int, ...]], nn.Module]
 
 _CNN_CHANNELS = (16, 32, 64, 128, 254)
 _DENSE = 2000
-_GRIDS = (1, 2, 3)  # cells per side of the grids over which the maps of convolutions are pooled
+_GRIDS = (1, 2, 3, 4)  # cells per side of the grids over which the maps of convolutions are pooled
 
 
 class Convolution(NamedTuple):
@@ -131,13 +131,13 @@ def _hidden(network: str | Sequence[int], in_shape: tuple[int, ...]) -> Sequence
     )
 
 
-def middle(network: nn.Module, rows: torch.Tensor) -> nn.Module:
+def middle(network: nn.Module, head: nn.Module, rows: torch.Tensor) -> nn.Module:
     """The part of a network that speaks of more than its own classes; what is no sequence of layers is left whole.
 
     Of an MLP, all hidden layers side by side. Of a CNN, all convolutions side by side: the largest value of each map in
-    the whole image and in the cells of a 2×2 and a 3×3 grid (a spatial pyramid; no grid is finer than the map); its
-    root, so that a few maps do not drown the others. All depths and grids are equally loud on ``rows`` that the network
-    was trained on.
+    the whole image and in the cells of a 2×2, a 3×3 and a 4×4 grid (a spatial pyramid; no grid is finer than the map);
+    its root, so that a few maps do not drown the others. All depths and grids are equally loud on ``rows`` that the
+    network was trained on. What its dense layers have learnt is about its own classes, and comes last: the answer.
     """
     layers = list(network) if isinstance(network, nn.Sequential) else []
     flatten = next((place for place, layer in enumerate(layers) if isinstance(layer, nn.Flatten)), None)
@@ -145,17 +145,17 @@ def middle(network: nn.Module, rows: torch.Tensor) -> nn.Module:
         return network
     kind, end = (nn.Conv2d, flatten) if flatten else (nn.Linear, len(layers))
     starts = [place for place, layer in enumerate(layers[:end]) if isinstance(layer, kind)]
+    last: list[nn.Module] = [nn.Sequential(*layers[end:], head, Answer())] if flatten else []
     with torch.no_grad():
-        return _side_by_side([layers[start:stop] for start, stop in pairwise([0, *starts[1:], end])], rows)
+        return _side_by_side([layers[start:stop] for start, stop in pairwise([0, *starts[1:], end])], last, rows)
 
 
-def _side_by_side(blocks: list[list[nn.Module]], rows: torch.Tensor) -> nn.Module:
+def _side_by_side(blocks: list[list[nn.Module]], last: list[nn.Module], rows: torch.Tensor) -> nn.Module:
     """What comes out of each block of layers, one after the other: pooled, equally loud, side by side."""
     block, *deeper = blocks
     rows = nn.Sequential(*block)(rows)
     views: list[nn.Module] = [nn.Sequential(*pool, Standardise.lengths(pool(rows))) for pool in _pools(rows)]
-    if deeper:
-        views.append(_side_by_side(deeper, rows))
+    views += [_side_by_side(deeper, last, rows)] if deeper else last
     return nn.Sequential(*block, SideBySide(views))
 
 
@@ -175,16 +175,44 @@ class Root(nn.Module):
         return x.sign() * x.abs().sqrt()
 
 
-class SideBySide(nn.Module):
-    """Several networks read the same rows; their neurons together are the representation."""
+class Answer(nn.Softmax):
+    """What a network says about its own classes (n, K), as part of a representation: the last columns of it."""
 
-    def __init__(self, networks: Iterable[nn.Module]) -> None:
+    def __init__(self) -> None:
+        super().__init__(dim=1)
+
+
+def n_answers(network: nn.Module) -> int:
+    """How many of the last columns of a representation are the network's own answer."""
+    *_, head, last = nn.Identity(), nn.Identity(), *network.modules()
+    return head.out_features if isinstance(last, Answer) and isinstance(head, nn.Linear) else 0
+
+
+class SideBySide(nn.Module):
+    """Several networks read the same rows; their neurons together are the representation.
+
+    Parameters
+    ----------
+    networks : of nn.Module
+    n_answers : int
+        The last so many neurons of each network answer the same question: their means come last.
+    """
+
+    def __init__(self, networks: Iterable[nn.Module], n_answers: int = 0) -> None:
         super().__init__()
         self.networks = nn.ModuleList(networks)
+        self.n_answers = n_answers
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """All neurons of all networks (n, Σ d)."""
-        return torch.cat([network(x) for network in self.networks], dim=1)
+        return self.joined([network(x) for network in self.networks])
+
+    def joined(self, sides: list[torch.Tensor]) -> torch.Tensor:
+        """What the networks say, as one representation."""
+        if not self.n_answers:
+            return torch.cat(sides, dim=1)
+        answers = torch.stack([side[:, -self.n_answers :] for side in sides]).mean(dim=0)
+        return torch.cat([*(side[:, : -self.n_answers] for side in sides), answers], dim=1)
 
 
 class Standardise(nn.Module):

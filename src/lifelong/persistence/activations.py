@@ -30,7 +30,7 @@ def _passed(network: nn.Module, x: torch.Tensor, most: int) -> torch.Tensor:
             x = _passed(layer, x, most)
         return x
     if isinstance(network, SideBySide):
-        x = torch.cat([_passed(part, x, most) for part in network.networks], dim=1)
+        x = network.joined([_passed(part, x, most) for part in network.networks])
     else:
         x = network(x)
     expect(x.numel() <= most, "the network", "has a layer that is too large")

@@ -24,7 +24,9 @@ from lifelong.persistence.kinds import (
     Name,
     Record,
     Text,
+    Whole,
     expect,
+    keys,
     maybe,
 )
 from lifelong.persistence.parameters import COUNT
@@ -126,11 +128,13 @@ def _ridge_part(shape: EncoderShape, n_classes: int) -> Kind:
         "y": Codes(None, n_classes),
         "rows": Codes(None, _POSITION),
         "in_bag": AnyOf(rows_seen),
+        "n_answers": Whole(0, 0 if shape.leaves else shape.columns - 1),
     }
-    return Record(View, view, _few_rows)
+    return Record(View, view, _few_rows, may_lack=True)
 
 
 def _few_rows(fields: dict[str, Any], at: str) -> None:
+    keys(fields, {"Z", "n_leaves", "y", "rows", "in_bag"}, at, optional={"n_answers"})
     equally_long(fields, at)
     most = MAX_ROWS if fields["in_bag"] is None else MAX_OWN_ROWS
     expect(1 <= len(fields["y"]) <= most, at, f"does not have 1 … {most} rows")

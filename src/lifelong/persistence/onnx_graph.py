@@ -16,7 +16,7 @@ from torch import nn
 
 from lifelong import __version__
 from lifelong.encoders.network import FittedNetwork
-from lifelong.nets.architectures import Root, SideBySide, Standardise
+from lifelong.nets.architectures import Answer, Root, SideBySide, Standardise
 from lifelong.nets.augmentation import Augment
 from lifelong.persistence.networks import describe
 from lifelong.persistence.text import Unfit
@@ -85,11 +85,25 @@ def _forward(graph: Graph, part: nn.Module, value: str, x: torch.Tensor, at: str
         return value, x
     if isinstance(part, SideBySide):
         sides = [_forward(graph, one, value, x, f"{at}-{place}") for place, one in enumerate(part.networks)]
-        return graph.add("Concat", [side for side, _ in sides], axis=1), torch.cat([row for _, row in sides], dim=1)
+        return _joined(graph, part, sides), part.joined([row for _, row in sides])
     node = _NODES.get(type(part))
     if node is not None:
         value = node(graph, part, value, at, tuple(x.shape))
     return value, part(x)
+
+
+def _joined(graph: Graph, part: SideBySide, sides: list[tuple[str, torch.Tensor]]) -> str:
+    """All neurons of all sides; answers to the same question by their mean, at the end."""
+    values = [value for value, _ in sides]
+    if part.n_answers:
+        begins = [row.shape[1] - part.n_answers for _, row in sides]
+        answers = [
+            _part(graph, value, begin, begin + part.n_answers, axis=1)
+            for value, begin in zip(values, begins, strict=True)
+        ]
+        values = [_part(graph, value, 0, begin, axis=1) for value, begin in zip(values, begins, strict=True)]
+        values.append(graph.add("Mean", answers))
+    return graph.add("Concat", values, axis=1)
 
 
 def _mirrored(graph: Graph) -> str:
@@ -167,6 +181,10 @@ def _root(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:
     return graph.add("Mul", [graph.add("Sign", [x]), graph.add("Sqrt", [graph.add("Abs", [x])])])
 
 
+def _answer(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:  # noqa: ARG001
+    return graph.add("Softmax", [x], axis=1)
+
+
 def _flatten(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:  # noqa: ARG001
     return graph.add("Flatten", [x], axis=1)
 
@@ -183,4 +201,5 @@ _NODES: dict[type[nn.Module], Callable[[Graph, Any, str, str, tuple[int, ...]], 
     nn.AdaptiveMaxPool2d: _max_pool,
     nn.Flatten: _flatten,
     Root: _root,
+    Answer: _answer,
 }
