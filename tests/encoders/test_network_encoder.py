@@ -103,6 +103,13 @@ def test_the_middle_of_a_cnn_is_all_its_convolutions_pooled_and_equally_loud_and
     assert middle.n_answers == 3
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_cnn_may_be_trained_on_a_single_image(n):
+    X, y = rows(n, (3, 8, 8))
+    encoder = replace(CNN, max_samples=0.5).fit(X, y, rng=np.random.default_rng(0))
+    assert np.isfinite(encoder.encode(X)).all()
+
+
 def test_several_cnns_give_one_answer_which_comes_last():
     X, y = rows(60, (3, 16, 16))
     rng = np.random.default_rng(0)

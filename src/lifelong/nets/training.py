@@ -38,6 +38,8 @@ def fit_classifier(
     weights: NDArray[np.float64] | None = None,
 ) -> tuple[nn.Sequential, nn.Linear]:
     """A fresh body (standardised input → representation) and softmax head, trained on the rows, ``weights`` or not."""
+    if len(X) == 1:  # batch norm cannot learn from one row, but from the same row twice
+        X, y, weights = np.repeat(X, 2, axis=0), np.repeat(y, 2), None
     with one_thread(), private_randomness(rng):
         inputs, targets = torch.from_numpy(X).to(device), torch.from_numpy(y).to(device)
         body = nn.Sequential(front(inputs, recipe), build(network, X.shape[1:], width)).to(device)
