@@ -8,6 +8,9 @@ from lifelong.channels.ridge_views import Opinion, View
 from lifelong.encoders.base import Mask, held_out
 from lifelong.tasks.base import TaskName
 
+# Nats. On twenty rows, chance alone would often favour an answer that is worse than the regression.
+_COST_OF_ANSWER = 10.0
+
 
 def in_task(name: TaskName, view: View, n_classes: int) -> Opinion:
     """What the own encoder says, and honest scores of the rows that may judge it."""
@@ -27,7 +30,7 @@ def _network(name: TaskName, view: View, judges: Mask, n_classes: int) -> Readin
     if not view.n_answers:
         return regression
     answer = _answer(name, view, judges, n_classes)
-    return both(regression, answer, view.y[judges], view.class_shares(n_classes))
+    return both(regression, answer, view.y[judges], view.class_shares(n_classes), cost=_COST_OF_ANSWER)
 
 
 def _layers(name: TaskName, view: View, judges: Mask, n_classes: int) -> Reading:

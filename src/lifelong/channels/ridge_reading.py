@@ -27,10 +27,13 @@ class Reading(NamedTuple):
         return cls(maps, honest, honest if handicapped is None else handicapped, skill_of(honest, Y))
 
 
-def both(one: Reading, other: Reading, y: Codes, shares: Scores, share: float | None = None) -> Reading:
+def both(
+    one: Reading, other: Reading, y: Codes, shares: Scores, share: float | None = None, cost: float = 0.0
+) -> Reading:
     """Two readings as one, equally loud; how much of the other, honest scores decide if ``share`` does not say.
 
-    ``y`` are the labels of the rows that judge, ``shares`` (K,) those of the classes among all rows of the task.
+    ``y`` are the labels of the rows that judge, ``shares`` (K,) those of the classes among all rows of the task. To
+    listen to the other alone takes evidence of ``cost`` nats.
     """
     if not other.honest.any():
         return one
@@ -38,7 +41,7 @@ def both(one: Reading, other: Reading, y: Codes, shares: Scores, share: float | 
         return other
     gain = loudness(one.honest) / loudness(other.honest)
     if share is None:
-        share = learnt_share(one.honest + shares, gain * other.honest + shares, y)
+        share = learnt_share(one.honest + shares, gain * other.honest + shares, y, cost)
     a, b = 1 - share, share * gain
     maps = {name: sum_of(a, one.maps[name], b, other.maps[name]) for name in one.maps}
     honest, handicapped = (a * first + b * second for first, second in zip(one[1:3], other[1:3], strict=True))
