@@ -278,18 +278,19 @@ def test_a_network_that_knows_its_training_rows_by_heart_is_read_by_its_layers()
     assert (said.honest.argmax(axis=1) == said.y).mean() > (plain.honest.argmax(axis=1) == plain.y).mean() - 0.02
 
 
-def test_where_few_rows_judge_chance_does_not_speak_for_a_poor_answer():
+def test_where_few_rows_judge_chance_does_not_speak_for_a_poorer_answer():
+    """It knows its training rows by heart; of others it says what half of the layers say."""
     lost = []
-    for seed in range(20):
+    for seed in range(10):
         (layers, y), (test, truth) = blobs(n=150, spread=2.0, seed=seed), blobs(n=600, spread=2.0, seed=99 + seed)
-        in_bag, rng = RNG(seed).random(150) < 0.87, RNG(seed)
-        answers = [np.eye(3)[np.where(rng.random(len(z)) < 0.6, z, rng.integers(3, size=len(z)))] for z in (y, truth)]
-        answers[0][in_bag] = np.eye(3)[y[in_bag]]
-        view = View.of(np.hstack([layers, answers[0]]), 0, y, np.arange(150), in_bag, n_answers=3)
-        with_answer = in_task("t", view, 3).maps["t"].scores(np.hstack([test, answers[1]]).astype(np.float32))
+        in_bag, half = RNG(seed).random(150) < 0.92, Ridge().fit(layers[:, :3], indicators(y))
+        answer, of_test = (np.eye(3)[half.predict(Z[:, :3]).argmax(axis=1)] for Z in (layers, test))
+        answer[in_bag] = np.eye(3)[y[in_bag]]
+        asked = View.of(np.hstack([layers, answer]), 0, y, np.arange(150), in_bag, n_answers=3)
         plain = View.of(layers, 0, y, np.arange(150), in_bag)
+        said = in_task("t", asked, 3).maps["t"].scores(np.hstack([test, of_test]).astype(np.float32))
         without = in_task("t", plain, 3).maps["t"].scores(test)
-        lost.append((without.argmax(axis=1) == truth).mean() - (with_answer.argmax(axis=1) == truth).mean())
+        lost.append((without.argmax(axis=1) == truth).mean() - (said.argmax(axis=1) == truth).mean())
     assert np.mean(lost) < 0.01
 
 
