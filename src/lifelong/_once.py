@@ -5,6 +5,7 @@ may be deleted at any time: what is missing is made again.
 """
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +22,7 @@ from safetensors.numpy import save_file
 Arrays = dict[str, NDArray[Any]]
 
 _LONG = 0.05  # seconds: what takes less is not worth a file
+_SPARED = 0.1  # of the disk: who shares work must not take the room that others, and the run's own rows, need
 
 
 @dataclass
@@ -100,6 +102,9 @@ def _read(file: Path) -> tuple[Arrays, float] | None:
 
 def _write(file: Path, arrays: Arrays, seconds: float) -> None:
     with suppress(OSError, SafetensorError):  # a full disk: the result is there all the same
+        disk = shutil.disk_usage(file.parent)
+        if disk.free < _SPARED * disk.total:
+            return
         unfinished = file.with_suffix(f".{os.getpid()}.unfinished")
         try:
             whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}

@@ -104,8 +104,8 @@ def test_landmarks_that_span_the_features_lose_nothing(of_leaves):
 
 
 def test_the_own_encoder_learns_from_more_rows_than_there_are_landmarks(monkeypatch):
-    monkeypatch.setattr(ridge_views, "MAX_ROWS", 100)
-    monkeypatch.setattr(ridge_views, "MAX_OWN_ROWS", 700)
+    for name, most in (("LANDMARKS", 100), ("MAX_ROWS", 100), ("MAX_OWN_ROWS", 700)):
+        monkeypatch.setattr(ridge_views, name, most)
     (Z, y), (test, truth) = blobs(n=1000, d=90, spread=6.0), blobs(n=2000, d=90, seed=1, spread=6.0)
     in_bag = np.arange(1000) % 7 > 0
     empty = RidgeChannel().with_class_counts(np.bincount(y))
@@ -115,14 +115,33 @@ def test_the_own_encoder_learns_from_more_rows_than_there_are_landmarks(monkeypa
     assert right[0] > right[1] + 0.03
 
 
-def test_a_large_task_of_a_forest_answers_about_as_if_all_rows_were_landmarks(monkeypatch):
+def test_other_encoders_learn_from_more_rows_than_there_are_landmarks(monkeypatch):
+    (Z, y), (test, truth) = blobs(n=1000, d=90, spread=6.0), blobs(n=2000, d=90, seed=1, spread=6.0)
+    halves, asked = ({"u": rows[:, :45], "v": rows[:, 45:]} for rows in (Z, test))
+    right = {}
+    for landmarks, most in ((100, 100), (100, 1000), (1000, 1000)):
+        monkeypatch.setattr(ridge_views, "LANDMARKS", landmarks)
+        monkeypatch.setattr(ridge_views, "MAX_ROWS", most)
+        channel = RidgeChannel().with_class_counts(np.bincount(y))
+        for name, rows in halves.items():
+            channel = channel.update(name, None, rows, y)
+        right[landmarks, most] = (channel.predict_proba(asked).argmax(axis=1) == truth).mean()
+    assert right[100, 1000] > right[100, 100] + 0.03
+    assert right[100, 1000] > right[1000, 1000] - 0.02
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_large_task_of_forests_answers_about_as_if_all_rows_were_landmarks(monkeypatch, others):
     (X, y), (test, truth) = blobs(n=900, spread=3.0), blobs(n=900, seed=1, spread=3.0)
     answers = []
     for most in (200, 900):
-        monkeypatch.setattr(ridge_views, "MAX_ROWS", most)
-        answers.append(SillyForest.best(n_estimators=20, random_state=0).partial_fit(X, y).predict(test))
+        monkeypatch.setattr(ridge_views, "LANDMARKS", most)
+        learner = SillyForest.best(n_estimators=20, random_state=0).partial_fit(X, y, task="t")
+        for other in range(others):
+            learner.partial_fit(*blobs(n=900, seed=2 + other, spread=3.0), task=other)
+        answers.append(learner.predict(test, task="t"))
     few, exact = answers
-    assert (few == exact).mean() > 0.93
+    assert (few == exact).mean() > (0.85 if others else 0.93)
     assert (few == truth).mean() > (exact == truth).mean() - 0.01
 
 

@@ -9,6 +9,7 @@ from safetensors.numpy import load_file, save_file
 from tiny import run, stored_lines, tiny_spec
 from typer.testing import CliRunner
 
+from lifelong import _once
 from lifelong._once import digest, once, saved_seconds, sharing
 from lifelong.cli import app
 from lifelong.evaluation.measure import Measurement, measurements
@@ -173,3 +174,11 @@ def test_a_run_shares_through_its_folder(n_jobs, tmp_path):
     by_key = [sorted(map(str, stored_lines(tmp_path / folder))) for folder in ("alone", "shared")]
     assert by_key[0] == by_key[1]
     assert files(tmp_path / "trained")
+
+
+def test_where_little_of_the_disk_is_left_work_is_done_and_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(_once, "_SPARED", 1.1)  # no disk has so much
+    with sharing(tmp_path, at_least=0):
+        for _ in range(2):
+            assert once(lambda: ["work"], lambda: {"a": np.arange(3)})["a"].tolist() == [0, 1, 2]
+    assert not list(tmp_path.iterdir())

@@ -28,7 +28,7 @@ from lifelong.tasks.base import TaskName
 class RidgeChannel:
     """Ridge regression on all encoders, with learnt weights.
 
-    It keeps the representations of the task's rows, at most 2000 of them (10 000 by the task's own encoder), and solves
+    It keeps the representations of the task's rows, at most 5000 of them (10 000 by the task's own encoder), and solves
     when it is first asked: 2 n D bytes per (task, encoder), and n³ operations or, beyond 2000 rows, 2000² n. Rows that
     come in batches give what they would have given at once.
 

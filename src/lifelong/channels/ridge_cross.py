@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from lifelong.channels.ridge_reading import LeafVotes, Reading, both
-from lifelong.channels.ridge_solver import LinearMap, Products, Scores, features, linear_map, products, solve
+from lifelong.channels.ridge_solver import LinearMap, Places, Products, Scores, features, linear_map, products, solve
 from lifelong.channels.ridge_views import Opinion, View
 from lifelong.tasks.base import TaskName
 
@@ -35,22 +35,27 @@ def cross_task(views: Views, n_classes: int, *, own: View | None = None, equal: 
 
 def _regression(views: Views, shares: Shares, Y: Scores, trees: int | None) -> Reading:
     """One regression on all encoders."""
-    K, scales = _joint_products(views, shares)
-    solution = solve(K, Y)
+    landmarks = next(iter(views.values())).landmarks()
+    K, scales = _joint_products(views, shares, landmarks)
+    solution = solve(K, Y, landmarks=landmarks)
     maps = {
         name: linear_map(view.features(), shares[name] * solution.alpha, scales[name]) for name, view in views.items()
     }
-    handicapped = solution.honest if trees is None else solve(_joint_products(views, shares, trees)[0], Y).honest
+    handicapped = solution.honest
+    if trees is not None:
+        handicapped = solve(_joint_products(views, shares, landmarks, trees)[0], Y, landmarks=landmarks).honest
     return Reading(maps, solution.honest, handicapped, solution.skill)
 
 
-def _joint_products(views: Views, shares: Shares, trees: int | None = None) -> tuple[Products, dict[TaskName, float]]:
+def _joint_products(
+    views: Views, shares: Shares, landmarks: Places | None, trees: int | None = None
+) -> tuple[Products, dict[TaskName, float]]:
     """Σ_e share_e K_e, and the scale of each K_e; of forests perhaps only the first so many trees."""
     scales: dict[TaskName, float] = {}
     K: Products = np.zeros(())
     for name, view in views.items():
         seen = view.Z[:, :trees] if view.n_leaves else view.Z
-        of_one, scales[name] = products(features(seen, view.n_leaves))
+        of_one, scales[name] = products(features(seen, view.n_leaves), landmarks)
         K = K + shares[name] * of_one
     return K, scales
 

@@ -13,8 +13,9 @@ from lifelong.channels.ridge_solver import Features, LinearMap, Places, Scores, 
 from lifelong.encoders.base import Mask, Representation
 from lifelong.tasks.base import TaskName
 
-MAX_ROWS = 2000  # n³: of a larger task, an even sample of so many rows
-MAX_OWN_ROWS = 10_000  # of the own encoder, which matters most: of so many, MAX_ROWS are landmarks
+LANDMARKS = 2000  # n³: of more rows, an even sample of so many stands for all
+MAX_ROWS = 5000  # 2nD bytes per encoder: of a larger task, an even sample is kept
+MAX_OWN_ROWS = 10_000  # the same for the own encoder, which matters most
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +66,8 @@ class View:
         return features(self.Z if hidden is None else np.where(hidden, np.int32(-1), self.Z), self.n_leaves)
 
     def landmarks(self) -> Places | None:
-        """Which rows stand for all where there are many: those that the views of other encoders have kept."""
-        return None if len(self.rows) <= MAX_ROWS else _sample(self.rows, MAX_ROWS)
+        """Which rows stand for all where there are many: the same for all encoders."""
+        return None if len(self.rows) <= LANDMARKS else _sample(self.rows, LANDMARKS)
 
     @cached_property
     def skill(self) -> float:
@@ -74,7 +75,9 @@ class View:
 
         Picking the best of many penalties finds an R² of about 2/n even in pure noise; that much is taken off.
         """
-        solution = solve(products(self.features())[0], self.targets(int(self.y.max()) + 1))
+        landmarks = self.landmarks()
+        K, _ = products(self.features(), landmarks)
+        solution = solve(K, self.targets(int(self.y.max()) + 1), landmarks=landmarks)
         return max(0.0, solution.skill - 2 / len(self.y))
 
     @property
