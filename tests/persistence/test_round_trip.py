@@ -221,10 +221,10 @@ def test_no_unpickler_is_anywhere_in_the_read_path():
 
 
 def test_a_large_task_comes_back_with_all_rows_of_its_own_encoder(tmp_path):
-    X = np.random.default_rng(0).normal(size=(2500, 3)).astype(np.float32)
+    X = np.random.default_rng(0).normal(size=(5500, 3)).astype(np.float32)
     learner = SillyForest(2, max_depth=3, channel="ridge", random_state=0)
     for task in ("a", "b"):
         learner.partial_fit(X, X[:, 0] > 0, task=task)
     save(learner, tmp_path)
     views = load(tmp_path).channels_["a"].views
-    assert {name: len(view.y) for name, view in views.items()} == {"a": 2500, "b": 2000}
+    assert {name: len(view.y) for name, view in views.items()} == {"a": 5500, "b": 5000}
