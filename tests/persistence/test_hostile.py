@@ -161,6 +161,27 @@ def test_stored_rows_must_be_finite_and_have_known_labels(saved, write):
             load(write(with_numbers(saved[1], "rows", array, change)))
 
 
+def without(node, key):
+    """The structure with a key left out wherever it stands."""
+    if isinstance(node, list):
+        return [without(part, key) for part in node]
+    return {k: without(part, key) for k, part in node.items() if k != key} if isinstance(node, dict) else node
+
+
+@pytest.mark.parametrize("key", ["Z", "y", "rows", "n_leaves"])
+def test_what_a_ridge_channel_cannot_do_without_is_missed(tmp_path_factory, write, key):
+    folder = tmp_path_factory.mktemp("ridge")
+    save(taught(forest(channel="ridge"), 2), folder)
+    files = read(folder)
+    name = first(files, "channel")
+    header, data = split(files[name])
+    structure = json.loads(header["__metadata__"]["lifelong"])
+    assert without(structure, key) != structure
+    header["__metadata__"]["lifelong"] = json.dumps(without(structure, key))
+    with pytest.raises(PersistenceError, match=f"lacks {key}"):
+        load(write(exchange(dict(files), name, join(header, data))))
+
+
 @pytest.mark.parametrize("shape", [[2**40, 2**40], [10**15], [-1], [0, 2**62]])
 def test_a_huge_shape_costs_nothing(saved, write, shape):
     files = dict(saved[1])

@@ -127,5 +127,5 @@ class NetworkEncoder:
             some = torch.from_numpy(rows[:: -(-len(rows) // _ENOUGH)]).to(choose_device(self.device))
             with one_thread():
                 networks = [middle(network, head, front(some)) for (_, network), head in trained]
-        together = networks[0] if self.n_networks == 1 else SideBySide(networks, n_answers(networks[0]))
+        together = networks[0] if self.n_networks == 1 else SideBySide(networks)
         return FittedNetwork(nn.Sequential(front, together).eval().requires_grad_(False), X.shape[1:])

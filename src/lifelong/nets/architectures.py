@@ -191,17 +191,13 @@ def n_answers(network: nn.Module) -> int:
 class SideBySide(nn.Module):
     """Several networks read the same rows; their neurons together are the representation.
 
-    Parameters
-    ----------
-    networks : of nn.Module
-    n_answers : int
-        The last so many neurons of each network answer the same question: their means come last.
+    If each of them ends in an answer, they answer the same question: the mean of the answers comes last.
     """
 
-    def __init__(self, networks: Iterable[nn.Module], n_answers: int = 0) -> None:
+    def __init__(self, networks: Iterable[nn.Module]) -> None:
         super().__init__()
         self.networks = nn.ModuleList(networks)
-        self.n_answers = n_answers
+        self.n_answers = min(map(n_answers, self.networks))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """All neurons of all networks (n, Σ d)."""

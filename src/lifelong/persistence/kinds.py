@@ -7,6 +7,7 @@ and no cycle to follow. Arrays are found by where they stand in the structure (`
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import Parameter, signature
 from typing import Any, Protocol
 
 import numpy as np
@@ -221,11 +222,16 @@ class Record:
         return {name: kind.pack(getattr(value, name), arrays, _join(at, name)) for name, kind in self.fields.items()}
 
     def unpack(self, node: Json, arrays: Arrays, at: str) -> Any:
-        keys(node, set() if self.may_lack else set(self.fields), at, optional=set(self.fields))
+        keys(node, self._needed() if self.may_lack else set(self.fields), at, optional=set(self.fields))
         fields = {name: kind for name, kind in self.fields.items() if name in node}
         values = {name: kind.unpack(node[name], arrays, _join(at, name)) for name, kind in fields.items()}
         self.check(values, at)
         return self.make(**values)
+
+    def _needed(self) -> set[str]:
+        """Fields without a default."""
+        parameters = signature(self.make).parameters
+        return {name for name in self.fields if parameters[name].default is Parameter.empty}
 
 
 def _join(at: str, name: str) -> str:

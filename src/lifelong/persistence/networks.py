@@ -13,7 +13,7 @@ from torch import nn
 
 from lifelong.encoders.network import FittedNetwork
 from lifelong.exceptions import PersistenceError
-from lifelong.nets.architectures import Answer, Root, SideBySide, Standardise, build, n_answers
+from lifelong.nets.architectures import Answer, Root, SideBySide, Standardise, build
 from lifelong.nets.augmentation import Augment
 from lifelong.nets.randomness import private_randomness
 from lifelong.nets.training import choose_device
@@ -24,7 +24,6 @@ from lifelong.persistence.text import Json, Unfit
 _MAX_LAYERS = 2000
 _COUNT, _FLAG = Whole(1, 2**31), Whole(0, 1)
 _PAIR = Several(Whole(0, 2**16))
-_OF_PARTS = ("sequence", "beside", "committee")  # one after the other, side by side, side by side with one answer
 
 
 # A layer: the class, what its constructor needs, and what kind of thing that is. Everything else must be the default.
@@ -71,7 +70,7 @@ def describe(network: nn.Module) -> Json:
     if type(network) is nn.Sequential:
         return _all_plain("sequence", network)
     if type(network) is SideBySide:
-        return _all_plain("committee" if network.n_answers else "beside", network.networks)
+        return _all_plain("beside", network.networks)
     if type(network) is Standardise:
         return {"standardise": list(network.mean.shape)}
     if type(network) is Augment:
@@ -93,7 +92,7 @@ def _all_plain(word: str, parts: Iterable[nn.Module]) -> Json:
 
 def n_layers(node: Json) -> int:
     """How many layers a description has."""
-    parts = next((node[word] for word in _OF_PARTS if word in node), None) if isinstance(node, dict) else None
+    parts = node.get("sequence", node.get("beside")) if isinstance(node, dict) else None
     return 1 + sum(map(n_layers, parts)) if isinstance(parts, list) else 1
 
 
@@ -104,10 +103,9 @@ def rebuild(node: Json) -> nn.Module:
     expect(isinstance(arguments, list), f"layer {word[:40]!r}", "has no arguments")
     if word == "sequence":
         return nn.Sequential(*map(rebuild, arguments))
-    if word in ("beside", "committee"):
+    if word == "beside":
         expect(bool(arguments), "networks side by side", "are none")
-        networks = list(map(rebuild, arguments))
-        return SideBySide(networks, n_answers(networks[0]) if word == "committee" else 0)
+        return SideBySide(map(rebuild, arguments))
     if word == "standardise":
         return Standardise(torch.zeros(1, *Several(_COUNT, least=1).unpack(arguments, Arrays(), word)))
     if word == "augment":
