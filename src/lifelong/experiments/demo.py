@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from lifelong.evaluation import ErrorTable, evaluate
-from lifelong.experiments.registry import make_learner
+from lifelong.experiments.registry import make_learner, trains_networks
 from lifelong.learners import Learner
 from lifelong.nets import Recipe
 from lifelong.tasks import TaskStream
@@ -27,7 +27,7 @@ class DemoPart:
 
     def parameters(self, learner: str) -> dict[str, Any]:
         """How that learner is set up for this stream."""
-        return {"network": self.network, "recipe": self.recipe} if learner in ("silly-n", "single") else {}
+        return {"network": self.network, "recipe": self.recipe} if trains_networks(learner) else {}
 
 
 def _xor(n: int, second: Any, seed: int) -> TaskStream:

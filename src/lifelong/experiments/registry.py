@@ -37,6 +37,7 @@ LEARNERS: Mapping[str, str] = {  # name → what it is
     "nearest-mean": "control: the class with the nearest mean",
     "chance": "control: any class, all alike",
 }
+_WITHOUT_NETWORK = ("silly-f", "rf", "randumb", "nearest-mean", "chance")
 _OURS: Mapping[str, Callable[..., Learner]] = {
     "silly-f": SillyForest,
     "silly-n": SillyNetwork,
@@ -45,6 +46,11 @@ _OURS: Mapping[str, Callable[..., Learner]] = {
     "nearest-mean": NearestMean,
     "chance": Chance,
 }
+
+
+def trains_networks(name: str) -> bool:
+    """Whether the learner of that name takes a ``network`` and a ``recipe``."""
+    return not name.startswith(_WITHOUT_NETWORK)
 
 
 def make_learner(name: str, random_state: RandomState = None, **parameters: Any) -> Learner:

@@ -8,7 +8,7 @@ from typing import Any
 from lifelong._validation import check_count
 from lifelong.exceptions import ParameterError
 from lifelong.experiments.catalogue.settings import PLAIN
-from lifelong.experiments.registry import LEARNERS, make_learner
+from lifelong.experiments.registry import LEARNERS, make_learner, trains_networks
 from lifelong.experiments.spec import FigureSpec, LearnerSpec, Part, Spec
 
 REFERENCES = (
@@ -17,7 +17,6 @@ REFERENCES = (
 )
 CONTROLS = ("single", "rf")
 EVERYONE = ("silly-n", "silly-f", *REFERENCES, *CONTROLS)
-_WITHOUT_NETWORK = ("silly-f", "rf", "randumb", "nearest-mean", "chance")
 
 STRIP, STAGES, MATRICES = FigureSpec("strip"), FigureSpec("stages"), FigureSpec("matrices")
 STRIP_VENIAT = FigureSpec("strip-veniat")  # transfers as differences of errors
@@ -52,7 +51,7 @@ def learner(
     **parameters: Any,
 ) -> LearnerSpec:
     """One learner with parameters of its own; networks are compared with the control ``single`` where it takes part."""
-    if name.startswith(_WITHOUT_NETWORK):
+    if not trains_networks(name):
         return LearnerSpec(label or name, name, parameters, at)
     return LearnerSpec(label or name, name, {**settings, **parameters}, at, against="single")
 
