@@ -101,11 +101,11 @@ class RidgeChannel:
         if said is None and not heard:
             return Readout({}, 1.0, dict.fromkeys(self.views, 0.0), 0.0)
         mixing = mix(said, heard, priors(self.class_counts), equal=equal)
-        opinions = [*([(mixing.own, 1.0, said)] if said else [])]
+        opinions = [(mixing.own, 1.0, said)] if said else []
         opinions += [(weight, mixing.gain, one) for weight, one in zip(mixing.cross, heard, strict=True)]
-        maps = {name: _times(weight * gain, one) for weight, gain, said in opinions for name, one in said.maps.items()}
-        influence = {name: weight * share for weight, _, said in opinions for name, share in said.shares.items()}
-        skill = sum(weight * said.skill for weight, _, said in opinions)
+        maps = {name: _times(weight * gain, part) for weight, gain, one in opinions for name, part in one.maps.items()}
+        influence = {name: weight * share for weight, _, one in opinions for name, share in one.shares.items()}
+        skill = sum(weight * one.skill for weight, _, one in opinions)
         return Readout(maps, mixing.temperature, {**dict.fromkeys(self.views, 0.0), **influence}, skill)
 
     @property
