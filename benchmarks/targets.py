@@ -1,6 +1,7 @@
 """What our most accurate learners were to reach, and what they reach: ``python -m benchmarks.targets``.
 
-Reads the committed tables of the experiments ``best-*`` and puts the answer into docs/channels.md, between its marks.
+Reads the committed tables of the experiments ``best-*`` and puts the answer into docs/channels.md, between its marks,
+and the accuracies alone into README.md.
 """
 
 import csv
@@ -11,7 +12,8 @@ from pathlib import Path
 from benchmarks.table import put
 
 RESULTS = Path("docs/results")
-PAGE = Path("docs/channels.md")
+PAGE, README = Path("docs/channels.md"), Path("README.md")
+CONTROLS = ("single", "rf")
 BEGIN, END = "<!-- targets: begin -->", "<!-- targets: end -->"
 
 BACKWARD = "backward_transfer"
@@ -47,6 +49,7 @@ def main() -> None:
     text = "\n".join([*races(), "", *safety(), "", *shuffled(), "", *ablation()]) + "\n"
     print(text)
     put(PAGE, BEGIN, text, END)
+    put(README, BEGIN, "\n".join(accuracies()) + "\n", END)
 
 
 def races() -> Iterator[str]:
@@ -59,6 +62,21 @@ def races() -> Iterator[str]:
             yield f"| [{race.experiment}](experiments/{race.experiment}.md) |" + " |" * 7 + " not measured yet |"
             continue
         yield "| " + " | ".join(cells(race, lines.pop(race.ours), list(lines.values()))) + " |"
+
+
+def accuracies() -> Iterator[str]:
+    """A short line per race that was measured: ours, the best learner that is not, and a plain model per task."""
+    yield "| experiment | ours | best reference | a plain model per task |"
+    yield "|---|---|---|---|"
+    for race in RACES:
+        of = {line["learner"]: float(line["accuracy"]) for line in read(race.experiment, "table.csv")}
+        if race.ours not in of:
+            continue
+        rival = max(of.keys() - {race.ours, *CONTROLS}, key=lambda name: of[name])
+        control = next(name for name in CONTROLS if name in of)
+        shown = [f"{name} {of[name]:.3f}" for name in (rival, control)]
+        page = f"[{race.experiment}](docs/experiments/{race.experiment}.md)"
+        yield f"| {page} | {race.ours} **{of[race.ours]:.3f}** | " + " | ".join(shown) + " |"
 
 
 def cells(race: Race, ours: Line, rivals: list[Line]) -> Iterator[str]:
