@@ -1,9 +1,11 @@
 """SiLLy-X does what Algorithms 1–4 say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from lifelong import Silly, SillyForest, SillyNetwork, Task
+from lifelong import Recipe, Silly, SillyForest, SillyNetwork, Task
 from lifelong.channels import LeafChannel
 from lifelong.encoders import ForestEncoder
 from lifelong.encoders.base import held_out
@@ -272,6 +274,15 @@ def test_the_paper_cnn_is_the_default_for_images():
     (task,) = tasks(1, n=20, shape=(1, 8, 8))
     learner = SillyNetwork(width=0.05, epochs=1, random_state=0).partial_fit(task.X_train, task.y_train)
     assert "Conv2d" in repr(learner.encoders_["task"].body)
+
+
+def test_the_best_network_trains_as_long_and_as_fast_as_it_is_told():
+    strong, own = Recipe.strong(), Recipe(epochs=7, weight_decay=0.1)
+    assert SillyNetwork.best().recipe == strong
+    told = {"epochs": 3, "lr": 1e-2, "batch_size": 16}
+    assert SillyNetwork.best(**told).recipe == replace(strong, **told)
+    assert SillyNetwork.best(recipe=own).recipe == own
+    assert SillyNetwork.best(recipe=own, lr=1e-2).recipe == replace(own, lr=1e-2)
 
 
 def test_xor_helps_xnor_and_xnor_helps_xor():

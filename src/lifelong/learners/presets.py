@@ -1,5 +1,6 @@
 """The paper's two learners: SiLLy-F (forests) and SiLLy-N (networks)."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -193,16 +194,15 @@ class SillyNetwork(Silly):
     def best(cls, **parameters: Any) -> "SillyNetwork":
         """The most accurate settings we know, not the paper's: ``lifelong run ablation-best`` takes them apart.
 
-        >>> SillyNetwork.best(random_state=0).channel
-        'ridge'
+        The recipe is ``Recipe.strong()`` or one you bring; ``epochs``, ``lr`` and ``batch_size`` change it.
+
+        >>> SillyNetwork.best(epochs=20).recipe == replace(Recipe.strong(), epochs=20)
+        True
         """
-        known = {
-            "channel": "ridge",
-            "layer": "middle",
-            "max_samples": 0.85,
-            "recipe": Recipe.strong(),
-        }
-        return cls(**{**known, **parameters})
+        training = {name: parameters.pop(name) for name in ("epochs", "lr", "batch_size") if name in parameters}
+        recipe = replace(parameters.pop("recipe", None) or Recipe.strong(), **training)
+        known = {"channel": "ridge", "layer": "middle", "max_samples": 0.85}
+        return cls(**{**known, **parameters}, recipe=recipe)
 
     def _recipe(self) -> Recipe:
         return self.recipe or Recipe(epochs=self.epochs, lr=self.lr, batch_size=self.batch_size)
