@@ -22,7 +22,7 @@ from safetensors.numpy import save_file
 Arrays = dict[str, NDArray[Any]]
 
 _LONG = 0.05  # seconds: what takes less is not worth a file
-_SPARED = 0.1  # of the disk: who shares work must not take the room that others, and the run's own rows, need
+_MODEST = 1 / 300  # of what is free on the disk: larger files are not kept, so that the run's own rows have room
 
 
 @dataclass
@@ -102,8 +102,7 @@ def _read(file: Path) -> tuple[Arrays, float] | None:
 
 def _write(file: Path, arrays: Arrays, seconds: float) -> None:
     with suppress(OSError, SafetensorError):  # a full disk: the result is there all the same
-        disk = shutil.disk_usage(file.parent)
-        if disk.free < _SPARED * disk.total:
+        if sum(array.nbytes for array in arrays.values()) > _MODEST * shutil.disk_usage(file.parent).free:
             return
         unfinished = file.with_suffix(f".{os.getpid()}.unfinished")
         try:

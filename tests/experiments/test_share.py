@@ -177,7 +177,7 @@ def test_a_run_shares_through_its_folder(n_jobs, tmp_path):
 
 
 def test_where_little_of_the_disk_is_left_work_is_done_and_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(_once, "_SPARED", 1.1)  # no disk has so much
+    monkeypatch.setattr(_once, "_MODEST", 1e-15)  # of a petabyte, one byte
     with sharing(tmp_path, at_least=0):
         for _ in range(2):
             assert once(lambda: ["work"], lambda: {"a": np.arange(3)})["a"].tolist() == [0, 1, 2]
