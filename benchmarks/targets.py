@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.table import put
+from lifelong.experiments.catalogue.entry import CONTROLS
 
 RESULTS = Path("docs/results")
 PAGE, README = Path("docs/channels.md"), Path("README.md")
-CONTROLS = ("single", "rf")
 BEGIN, END = "<!-- targets: begin -->", "<!-- targets: end -->"
 
 BACKWARD = "backward_transfer"
