@@ -46,7 +46,7 @@ RACES = (
 
 def main() -> None:
     """Print the tables, and put them into the page."""
-    text = "\n".join([*races(), "", *safety(), "", *shuffled(), "", *ablation()]) + "\n"
+    text = "\n".join([*races(), "", *safety(), "", *shuffled(), *ablations()]) + "\n"
     print(text)
     put(PAGE, BEGIN, text, END)
     put(README, BEGIN, "\n".join(accuracies()) + "\n", END)
@@ -137,18 +137,22 @@ def shuffled() -> Iterator[str]:
         yield f"| {line['learner']} | {shown} | {signed(line, BACKWARD)} |"
 
 
-def ablation() -> Iterator[str]:
-    """A line per part of our learner, each with all parts above it unless it says otherwise."""
-    lines = read("ablation-best", "table.csv")
-    if not lines:
-        yield "ablation-best is not measured yet."
-        return
-    yield "| CIFAR 10×10 | accuracy (quartiles) | alone | FT | BT | gain |"
-    yield "|---" * 6 + "|"
-    for line in lines:
-        shown = [f"{float(line[name]):+.3f}" for name in ("forward_transfer", BACKWARD, "gain")]
-        accuracy = f"{float(line['accuracy']):.3f} ({quartiles(line)})"
-        yield f"| {line['learner']} | {accuracy} | {float(line['single_accuracy']):.3f} | " + " | ".join(shown) + " |"
+def ablations() -> Iterator[str]:
+    """A line per part of our learners, each with all parts above it unless it says otherwise."""
+    for experiment in ("ablation-best", "ablation-best-forest"):
+        yield ""
+        page = f"[{experiment}](experiments/{experiment}.md)"
+        lines = read(experiment, "table.csv")
+        if not lines:
+            yield f"{page} is not measured yet."
+            continue
+        yield f"| {page} | accuracy (quartiles) | alone | FT | BT | gain |"
+        yield "|---" * 6 + "|"
+        for line in lines:
+            shown = [f"{float(line[name]):+.3f}" for name in ("forward_transfer", BACKWARD, "gain")]
+            accuracy = f"{float(line['accuracy']):.3f} ({quartiles(line)})"
+            alone = f"{float(line['single_accuracy']):.3f}"
+            yield "| " + " | ".join([line["learner"], accuracy, alone, *shown]) + " |"
 
 
 def wanted(race: Race) -> str:

@@ -82,7 +82,7 @@ class SillyForest(Silly):
 
     @classmethod
     def best(cls, **parameters: Any) -> "SillyForest":
-        """The most accurate settings we know, not the paper's: ``lifelong run ablation-best`` takes them apart.
+        """The most accurate settings we know, not the paper's: ``lifelong run ablation-best-forest`` takes them apart.
 
         >>> SillyForest.best(random_state=0).channel
         'ridge'

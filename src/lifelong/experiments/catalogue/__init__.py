@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from lifelong.exceptions import ParameterError
 from lifelong.experiments.catalogue import (
     ablation_best,
+    ablation_best_forest,
     ablation_budget,
     ablation_replay,
     ablation_trees,
@@ -47,6 +48,7 @@ _FILES = (
     ablation_replay,
     ablation_trees,
     ablation_best,
+    ablation_best_forest,
     adversarial_order,
     adversarial_labels,
     adversarial_rotation,

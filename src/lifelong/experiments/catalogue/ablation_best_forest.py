@@ -1,0 +1,29 @@
+"""Not in the paper: what each part of our most accurate forests brings, one part at a time."""
+
+from lifelong.experiments.catalogue.entry import MATRICES, STRIP, Experiment, Version, learner
+from lifelong.experiments.spec import Part
+
+_LADDER = (
+    learner("rf", {}, n_estimators=1000),  # as many as silly-f-best has in ten tasks
+    learner("silly-f", {}, "the paper"),
+    learner("silly-f", {}, "+ 100 trees", n_estimators=100),
+    learner("silly-f-best", {}, "+ ridge channel"),
+    learner("silly-f-best", {}, "the same, equal weights", ridge_weights="equal"),
+    learner("silly-f-best", {}, "the same, all rows, none judges", max_samples=1.0),
+    learner("silly-f-best", {}, "the same, 10 trees", n_estimators=10),
+    learner("silly-f-best", {}, "the same, first 4 encoders", budget=4),
+    learner("silly-f-best", {}, "the same, 4 most useful encoders", budget=4, keep="useful"),
+)
+
+EXPERIMENT = Experiment(
+    name="ablation-best-forest",
+    of_paper="none: our own learner",
+    question="What does each part of our most accurate forests bring?",
+    full=Version((Part("tabular CIFAR", "tabular-cifar"),), _LADDER, 5),
+    smoke=Version(
+        (Part("tabular CIFAR", "tabular-cifar", {"n_tasks": 2, "rows_per_class": 4, "test_rows_per_class": 3}),),
+        _LADDER,
+        1,
+    ),
+    figures=(STRIP, MATRICES),
+)
