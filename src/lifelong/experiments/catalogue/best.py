@@ -106,7 +106,7 @@ EXPERIMENTS = (
     ),
     _race(
         "best-cifar-strong",
-        "And when all are trained with augmentation and a learning-rate cycle?",
+        "Is it still the most accurate one when all are trained with augmentation and a learning-rate cycle?",
         [Part("CIFAR 10×10", "cifar-10x10")],
         ("single", "model-zoo", "lwf", "silly-n"),
         STRONG,
