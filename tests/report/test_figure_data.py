@@ -10,10 +10,12 @@ from experiments.tiny import run, tiny_spec
 from lifelong.evaluation import ErrorTable
 from lifelong.exceptions import DatasetError
 from lifelong.experiments.spec import FigureSpec, LearnerSpec
+from lifelong.experiments.store import Store
 from lifelong.experiments.tables import Results
 from lifelong.report.curves import draw_curves
 from lifelong.report.growth import growth_curves, growth_table
 from lifelong.report.headline import headline, write_table
+from lifelong.report.html import write_report
 from lifelong.report.markdown import BEGIN, END, markdown, write_into
 from lifelong.report.matrices import matrix
 from lifelong.report.runs import read_run, side_by_side
@@ -190,3 +192,14 @@ def test_runs_of_one_experiment_are_joined_and_told_apart_by_their_folders(tmp_p
         *("two trees · yours/run", "rf · yours/run"),
     ]
     assert len(headline(joined)) == 4
+
+
+def test_a_report_has_the_spec_of_what_it_shows_and_a_run_keeps_its_own(tmp_path):
+    old, new, shown = tmp_path / "old", tmp_path / "new", tmp_path / "shown"
+    specs = {folder: tiny_spec(repetitions=n, figures=()) for n, folder in enumerate((old, new), start=1)}
+    for folder, spec in specs.items():
+        run(spec, folder)
+        write_report([folder], shown)
+        assert Store(shown).read_spec() == Store(folder).read_spec() == spec
+    write_report([old, new], new)
+    assert Store(new).read_spec() == specs[new]

@@ -58,7 +58,7 @@ def _write_files(part: Section, where: Path) -> list[Path]:
     write_csv(files[1], [(stream, table) for (stream, _), table in part.results.tables.items()])
     store = Store(where)
     files.append(store.write_json("summary.json", summary(part.results)))
-    if not store.spec_path.exists():
+    if not store.rows_path.exists():  # a run keeps the spec of its own rows; an older report's spec is replaced
         store.write_spec(part.results.spec)
     for picture in [*part.whole, *part.pictures]:
         files += write(picture.figure, where / "figures" / _file_name(picture))
