@@ -20,7 +20,7 @@ from lifelong.report.markdown import BEGIN, END, markdown, write_into
 from lifelong.report.matrices import matrix
 from lifelong.report.runs import read_run, side_by_side
 from lifelong.report.sections import section
-from lifelong.report.strip import VENIAT, strips
+from lifelong.report.strip import VENIAT, draw_strips, strips
 from lifelong.report.style import inline_svg
 from lifelong.report.sweeps import first_task, learner_curve, stages, sweep
 
@@ -203,3 +203,11 @@ def test_a_report_has_the_spec_of_what_it_shows_and_a_run_keeps_its_own(tmp_path
         assert Store(shown).read_spec() == Store(folder).read_spec() == spec
     write_report([old, new], new)
     assert Store(new).read_spec() == specs[new]
+
+
+@pytest.mark.parametrize("name", ["ours", "a learner whose name is very long"])
+def test_the_title_of_a_strip_ends_inside_the_figure(name):
+    for panel in strips({one: [table(one, 0.3, 0.3, (0.1,))] for one in (name, "rf")}):
+        figure = draw_strips([panel])
+        figure.draw_without_rendering()
+        assert figure.axes[0]._left_title.get_window_extent().x1 <= figure.bbox.x1

@@ -105,8 +105,10 @@ def _finding(statistic: str, rows: list[StripRow]) -> str:
 def draw_strips(panels: Sequence[Strip]) -> Figure:
     """The panels side by side with one axis of learners."""
     n_rows = max(max(len(panel.rows) for panel in panels), 1)
+    longest = max((len(row.label) for panel in panels for row in panel.rows), default=0)
+    names = 0.07 * max(0, longest - 12)  # inches that long names take, so that a title still fits beside them
     width = 4.8 if len(panels) == 1 else 3.1 * len(panels)
-    figure = new_figure(width, 1.1 + 0.25 * n_rows)
+    figure = new_figure(width + names, 1.1 + 0.25 * n_rows)
     for axis, panel in zip(figure.subplots(1, len(panels), squeeze=False, sharey=True)[0], panels, strict=True):
         _draw(axis, panel, title_width=46 if len(panels) == 1 else 34)
     return figure

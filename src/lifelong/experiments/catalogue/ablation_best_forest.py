@@ -6,13 +6,13 @@ from lifelong.experiments.spec import Part
 _LADDER = (
     learner("rf", {}, n_estimators=1000),  # as many as silly-f-best has in ten tasks
     learner("silly-f", {}, "the paper"),
-    learner("silly-f", {}, "+ 100 trees", n_estimators=100),
-    learner("silly-f-best", {}, "+ ridge channel"),
-    learner("silly-f-best", {}, "the same, equal weights", ridge_weights="equal"),
-    learner("silly-f-best", {}, "the same, all rows, none judges", max_samples=1.0),
-    learner("silly-f-best", {}, "the same, 10 trees", n_estimators=10),
-    learner("silly-f-best", {}, "the same, first 4 encoders", budget=4),
-    learner("silly-f-best", {}, "the same, 4 most useful encoders", budget=4, keep="useful"),
+    learner("silly-f", {}, "100 trees", n_estimators=100),
+    learner("silly-f-best", {}, "ridge channel"),
+    learner("silly-f-best", {}, "ridge, equal weights", ridge_weights="equal"),
+    learner("silly-f-best", {}, "ridge, none judges", max_samples=1.0),
+    learner("silly-f-best", {}, "ridge, 10 trees", n_estimators=10),
+    learner("silly-f-best", {}, "ridge, first 4 encoders", budget=4),
+    learner("silly-f-best", {}, "ridge, 4 most useful", budget=4, keep="useful"),
 )
 
 EXPERIMENT = Experiment(
