@@ -138,7 +138,7 @@ def shuffled() -> Iterator[str]:
 
 
 def ablations() -> Iterator[str]:
-    """A line per part of our learners, each with all parts above it unless it says otherwise."""
+    """A line per part of our learners, added to the parts above it; a variant names the part that it varies."""
     for experiment in ("ablation-best", "ablation-best-forest"):
         yield ""
         page = f"[{experiment}](experiments/{experiment}.md)"

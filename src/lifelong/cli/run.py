@@ -1,5 +1,7 @@
 """``lifelong run``: measure an experiment; the same command goes on where it stopped."""
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -75,8 +77,9 @@ def run(
     if share is not None and engine != "local":
         raise ParameterError(f"--share is for processes on this machine; leave it out with --engine {engine}.")
     check_engine(engine, engine_address)
-    labels = [label.strip() for label in learners.split(",") if label.strip()]
-    spec = find(experiment).spec(smoke=smoke, learners=labels, repetitions=repetitions, seed=seed)
+    found = find(experiment)
+    labels = _labels(learners, [one.label for one in (found.smoke if smoke else found.full).learners])
+    spec = found.spec(smoke=smoke, learners=labels, repetitions=repetitions, seed=seed)
     folder = out or Path("runs") / (f"{experiment}-smoke" if smoke else experiment)
     session = prepare(spec, folder, data_dir, reuse or ())
     console = Console(soft_wrap=True, highlight=False)
@@ -85,6 +88,17 @@ def run(
     with use_engine(engine, engine_address, n_workers=n_jobs if started_here else None):
         _measure(console, session, n_jobs, share)
     _conclude(console, session)
+
+
+def _labels(text: str, known: Iterable[str]) -> list[str]:
+    """The names between commas; names of the experiment may have commas of their own.
+
+    >>> _labels("rf, ridge, 10 trees,silly-f", ["ridge", "ridge, 10 trees"])
+    ['rf', 'ridge, 10 trees', 'silly-f']
+    """
+    whole = "|".join(re.escape(label) for label in sorted(known, key=len, reverse=True))
+    names = re.findall(rf"\s*(?:{whole})(?=\s*(?:,|$))|[^,]+", text)
+    return [name.strip() for name in names if name.strip()]
 
 
 def _announce(console: Console, session: Session) -> None:
