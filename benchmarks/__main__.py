@@ -16,7 +16,9 @@ from benchmarks.table import PARTS
 
 def main() -> None:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="small sizes, few repeats")
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
     chosen = parser.parse_args()
@@ -29,7 +31,9 @@ def main() -> None:
         rows: list[Row] = []
         for row in import_module(f"benchmarks.{part}").rows(chosen.quick):
             print(table.line(row), flush=True)
-            rows.append(replace(row, part=part, measured=datetime.now(UTC).strftime("%Y-%m-%d %H:%M")))
+            rows.append(
+                replace(row, part=part, measured=datetime.now(UTC).strftime("%Y-%m-%d %H:%M"))
+            )
         if chosen.quick:
             table.write(rows, "quick", page=None)
         else:

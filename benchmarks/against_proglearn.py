@@ -20,20 +20,31 @@ def rows(quick: bool) -> Iterator[Row]:
 
 def _forest(ours: Worker, theirs: Worker, sizes: list[int], quick: bool) -> Iterator[Row]:
     n_features = 784 if quick else 3072
-    for worker in (ours, theirs):  # what is imported, compiled or cached at first use is nobody's merit
+    for worker in (
+        ours,
+        theirs,
+    ):  # what is imported, compiled or cached at first use is nobody's merit
         worker.ask("forest", tasks=2, rows=100, features=n_features)
     for size in sizes:
         settings = {"tasks": size, "rows": 500, "features": n_features}
         repeats = 3 if size <= 10 else 1
-        pairs = in_turn(partial(ours.ask, "forest", **settings), partial(theirs.ask, "forest", **settings), repeats)
+        pairs = in_turn(
+            partial(ours.ask, "forest", **settings),
+            partial(theirs.ask, "forest", **settings),
+            repeats,
+        )
         what = f"{size} tasks × 500 × {n_features}"
         against = "ProgLearn's forest"
         yield compare(f"SiLLy-F, {what}: learning in all", against, pairs, "≥", 1, figure="total")
-        yield compare("… channels, rows pushed through trees", against, pairs, "≥", 100, figure="channels")
+        yield compare(
+            "… channels, rows pushed through trees", against, pairs, "≥", 100, figure="channels"
+        )
         yield compare("… channels, counting alone", against, pairs, "≥", 100, figure="counting")
         yield compare("… predict 500 rows", against, pairs, "≥", 30, figure="predict")
         target = 20 if size == 40 else None
-        yield compare("… bytes of channels", against, pairs, "≥", target, figure="bytes of channels")
+        yield compare(
+            "… bytes of channels", against, pairs, "≥", target, figure="bytes of channels"
+        )
 
 
 def _network(ours: Worker, theirs: Worker, n_tasks: int, quick: bool) -> Iterator[Row]:
@@ -41,7 +52,11 @@ def _network(ours: Worker, theirs: Worker, n_tasks: int, quick: bool) -> Iterato
         worker.ask("network", tasks=2, rows=100, epochs=1)
     settings = {"tasks": n_tasks, "rows": 500, "epochs": 5}
     repeats = 1 if quick else 3
-    pairs = in_turn(partial(ours.ask, "network", **settings), partial(theirs.ask, "network", **settings), repeats)
+    pairs = in_turn(
+        partial(ours.ask, "network", **settings),
+        partial(theirs.ask, "network", **settings),
+        repeats,
+    )
     what, against = f"SiLLy-N, {n_tasks} tasks × 500 × 28×28, 5 epochs", "ProgLearn's network"
     yield compare(f"{what}: learning in all", against, pairs, "≥", 2, figure="total")
     yield compare("… predict 500 rows", against, pairs, "≥", 10, figure="predict")

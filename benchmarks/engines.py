@@ -37,7 +37,9 @@ def seconds(work: Callable[[], object]) -> float:
 
 def learner(kind: str, epochs: int, n_jobs: int | None) -> Learner:
     if kind == "networks":
-        return SillyNetwork("cnn", width=0.25, epochs=epochs, channel="ridge", n_jobs=n_jobs, random_state=0)
+        return SillyNetwork(
+            "cnn", width=0.25, epochs=epochs, channel="ridge", n_jobs=n_jobs, random_state=0
+        )
     return SillyForest(50, n_jobs=n_jobs, random_state=0)
 
 
@@ -46,7 +48,9 @@ def block(engine: str) -> AbstractContextManager[Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--engines", default="local,ray,dask")
     parser.add_argument("--tasks", type=int, default=6)
     parser.add_argument("--rows", type=int, default=500)
@@ -64,7 +68,9 @@ def main() -> None:
 
                 def one_by_one(kind: str = kind, learnt: dict[str, Learner] = learnt) -> None:
                     with lifelong.engine("local"):
-                        learnt["one by one"] = learner(kind, chosen.epochs, None).partial_fit_many(stream)
+                        learnt["one by one"] = learner(kind, chosen.epochs, None).partial_fit_many(
+                            stream
+                        )
 
                 many()  # the workers have imported everything
                 pairs = [(seconds(many), seconds(one_by_one)) for _ in range(chosen.repeats)]
@@ -76,7 +82,9 @@ def main() -> None:
                     flush=True,
                 )
                 for task in stream:
-                    answers = [one.predict_proba(task.X_test, task=task.name) for one in learnt.values()]
+                    answers = [
+                        one.predict_proba(task.X_test, task=task.name) for one in learnt.values()
+                    ]
                     np.testing.assert_array_equal(*answers)
 
 

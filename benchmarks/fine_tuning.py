@@ -20,7 +20,11 @@ def rows(quick: bool) -> Iterator[Row]:
     recipe = Recipe(iterations=60 if quick else 200, batch_size=16)
     bare_loop(X, y, recipe)
     pairs = in_turn(
-        side(lambda: NoneLearner("cnn", width=0.25, recipe=recipe, random_state=0).partial_fit(X, y, task=0)),
+        side(
+            lambda: NoneLearner("cnn", width=0.25, recipe=recipe, random_state=0).partial_fit(
+                X, y, task=0
+            )
+        ),
         side(lambda: bare_loop(X, y, recipe)),
         3 if quick else 7,
     )

@@ -19,7 +19,9 @@ def rows(quick: bool) -> Iterator[Row]:
         encoder = ForestEncoder(10, max_samples=BOOTSTRAP)
         pairs = in_turn(
             side(lambda e=encoder, X=X, y=y: e.fit(X, y, rng=np.random.default_rng(0))),
-            side(lambda X=X, y=y: RandomForestClassifier(10, max_depth=30, random_state=0).fit(X, y)),
+            side(
+                lambda X=X, y=y: RandomForestClassifier(10, max_depth=30, random_state=0).fit(X, y)
+            ),
             5 if quick else 15,
         )
         yield compare(f"growing 10 trees, {n} × {p}", "RandomForestClassifier", pairs, "≤", 1.1)

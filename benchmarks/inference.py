@@ -14,11 +14,15 @@ def rows(quick: bool) -> Iterator[Row]:
     for n_features in (3072, 50):
         stream = flat_tasks(10, 500, n_features)
         learner = learnt(SillyForest(random_state=0), stream)
-        yield _against_encoders(f"SiLLy-F, 10 tasks, 500 × {n_features}", learner, stream[0], 5 if quick else 25)
+        yield _against_encoders(
+            f"SiLLy-F, 10 tasks, 500 × {n_features}", learner, stream[0], 5 if quick else 25
+        )
     images = image_tasks(3, 500, (3, 32, 32))
     for channel in ("forest", "ridge", "neighbours"):
         learner = learnt(SillyNetwork("cnn", channel=channel, epochs=1, random_state=0), images)
-        yield _against_encoders(f"SiLLy-N, 3 tasks, channel {channel}", learner, images[0], 3 if quick else 9)
+        yield _against_encoders(
+            f"SiLLy-N, 3 tasks, channel {channel}", learner, images[0], 3 if quick else 9
+        )
 
 
 def learnt(learner: Silly, stream: list[Rows]) -> Silly:

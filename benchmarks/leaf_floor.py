@@ -23,7 +23,9 @@ def main() -> None:
     print("rows  min_samples_leaf  min_rows  alone  after XNOR")
     for n in (50, 100, 500):
         for leaf, floor in ((1, 1), (1, 2), (1, 5), (1, 10), (15, 5), (15, 10)):
-            alone, after = np.mean([accuracies(n, leaf, floor, seed) for seed in range(REPETITIONS)], axis=0)
+            alone, after = np.mean(
+                [accuracies(n, leaf, floor, seed) for seed in range(REPETITIONS)], axis=0
+            )
             print(f"{n:4}  {leaf:16}  {floor:8}  {alone:.3f}  {after:.3f}", flush=True)
 
 

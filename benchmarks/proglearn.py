@@ -10,7 +10,13 @@ from benchmarks.worker import Worker
 
 VENV = Path(".venv/proglearn")
 READY = VENV / "ready"
-REQUIREMENTS = ["proglearn==0.0.7", "tensorflow==2.21.0", "keras==3.15.1", "scikit-learn==1.9.1", "numpy==2.4.6"]
+REQUIREMENTS = [
+    "proglearn==0.0.7",
+    "tensorflow==2.21.0",
+    "keras==3.15.1",
+    "scikit-learn==1.9.1",
+    "numpy==2.4.6",
+]
 HOW = f"python3.11 -m venv {VENV} && {VENV}/bin/pip install {' '.join(REQUIREMENTS)}"
 
 
@@ -29,7 +35,10 @@ def make() -> None:
         [python, "-m", "pip", "install", "-q", *REQUIREMENTS],
         [python, "-c", "import proglearn.forest, proglearn.network"],
     ]
-    if all(subprocess.run(step, check=False, stderr=subprocess.DEVNULL).returncode == 0 for step in steps):
+    if all(
+        subprocess.run(step, check=False, stderr=subprocess.DEVNULL).returncode == 0
+        for step in steps
+    ):
         READY.touch()
 
 

@@ -55,7 +55,10 @@ def network(tasks: int, rows: int, epochs: int) -> Figures:
 
 def _measured(learner: Any, add: Any, stream: list[tuple[np.ndarray, np.ndarray]]) -> Figures:
     channels = Watch()
-    learner.set_voter, learner.set_decider = channels.over(learner.set_voter), channels.over(learner.set_decider)
+    learner.set_voter, learner.set_decider = (
+        channels.over(learner.set_voter),
+        channels.over(learner.set_decider),
+    )
     return measured(
         stream,
         lambda X, y, t: add(learner, X, y, t),
@@ -63,7 +66,9 @@ def _measured(learner: Any, add: Any, stream: list[tuple[np.ndarray, np.ndarray]
         channels=channels,
         encoder=learner.default_transformer_class,
         push="transform",
-        held=lambda: {task: dict(of) for task, of in learner.task_id_to_transformer_id_to_voters.items()},
+        held=lambda: {
+            task: dict(of) for task, of in learner.task_id_to_transformer_id_to_voters.items()
+        },
     )
 
 

@@ -45,7 +45,13 @@ def tag(cifar: Callable[[int], TaskStream], _: Any) -> None:
     """A fitted task leaves v ≈ 0, so that the next one begins with steps of lr g/√(α_t v_t): far too long ones."""
     for epochs in (1, 6, 30):
         recipe = Recipe(epochs=epochs, batch_size=10, optimiser="rmsprop", lr=2.5e-4)
-        show(f"TAG, {epochs} passes, a quarter of the width", "tag", cifar(4), width=0.25, recipe=recipe)
+        show(
+            f"TAG, {epochs} passes, a quarter of the width",
+            "tag",
+            cifar(4),
+            width=0.25,
+            recipe=recipe,
+        )
 
 
 def df(cifar: Callable[[int], TaskStream], _: Any) -> None:
@@ -82,10 +88,19 @@ def _convolutions(norm: bool, spread: float | None) -> Iterator[None]:
 
 def df_bases(cifar: Callable[[int], TaskStream], _: Any) -> None:
     """How the shared bases start decides how much is forgotten."""
-    recipe, usual = Recipe(epochs=16, batch_size=10, optimiser="rmsprop", lr=1e-4), df_cnn._BASE_SPREAD
+    recipe, usual = (
+        Recipe(epochs=16, batch_size=10, optimiser="rmsprop", lr=1e-4),
+        df_cnn._BASE_SPREAD,
+    )
     for spread in (0.2, 0.02):
         df_cnn._BASE_SPREAD = spread
-        show(f"DF-CNN, bases of spread {spread}, quarter width", "df-cnn", cifar(3), width=0.25, recipe=recipe)
+        show(
+            f"DF-CNN, bases of spread {spread}, quarter width",
+            "df-cnn",
+            cifar(3),
+            width=0.25,
+            recipe=recipe,
+        )
     df_cnn._BASE_SPREAD = usual
 
 
@@ -111,7 +126,9 @@ def none(_: Any, spoken: Callable[[], TaskStream]) -> None:
         recipe = Recipe(iterations=steps, batch_size=64, lr=lr)
         show(f"None on spoken digits, {steps} steps, rate {lr:g}", "none", spoken(), recipe=recipe)
     recipe = Recipe(iterations=240, batch_size=64, lr=1e-4)
-    show("None on spoken digits, MLP, 240 steps", "none", spoken(), network=(400, 400), recipe=recipe)
+    show(
+        "None on spoken digits, MLP, 240 steps", "none", spoken(), network=(400, 400), recipe=recipe
+    )
 
 
 def randumb(cifar: Callable[[int], TaskStream], _: Any) -> None:
@@ -120,7 +137,12 @@ def randumb(cifar: Callable[[int], TaskStream], _: Any) -> None:
     for width in (0.7, 5.0, 20.0, None, 200.0):
         alone = [TaskStream([tasks[number]]) for number in (0, 3, 7)]
         for stream in alone:
-            show(f"RanDumb, kernel width {width or 'median distance'}", "randumb", stream, kernel_width=width)
+            show(
+                f"RanDumb, kernel width {width or 'median distance'}",
+                "randumb",
+                stream,
+                kernel_width=width,
+            )
 
 
 EXPERIMENTS = {
@@ -135,9 +157,18 @@ EXPERIMENTS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="name", help=f"some of {', '.join(EXPERIMENTS)}; all if left out")
-    parser.add_argument("--data", type=Path, help="folder with the official files; LIFELONG_DATA if left out")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="name",
+        help=f"some of {', '.join(EXPERIMENTS)}; all if left out",
+    )
+    parser.add_argument(
+        "--data", type=Path, help="folder with the official files; LIFELONG_DATA if left out"
+    )
     arguments = parser.parse_args()
     torch.set_num_threads(1)
 

@@ -19,7 +19,9 @@ def silly_forest(n: int) -> Figures:
 
 def random_forest(n: int) -> Figures:
     """As many trees, as deep."""
-    return _measured(n, lambda X, y: RandomForestClassifier(10, max_depth=30, random_state=0).fit(X, y))
+    return _measured(
+        n, lambda X, y: RandomForestClassifier(10, max_depth=30, random_state=0).fit(X, y)
+    )
 
 
 def _measured(n: int, learn: Callable[..., object]) -> Figures:

@@ -25,14 +25,16 @@ import numpy as np
 import lifelong
 from lifelong import SillyForest, SillyNetwork
 from lifelong._parallel import parallel_map, place
-from lifelong.learners.many import train_encoder
+from lifelong.learners.algorithms import train_encoder, update_old_channels
 
 CONSTANTS = Path(__file__).with_name("scale_constants.json")
 COLUMNS, CLASSES, SIZES = 100, 10, (2000, 8000)
 LEARNERS: dict[str, Callable[[], Any]] = {
     "forests, leaf channels": lambda: SillyForest(random_state=0),
     "forests of depth ≤ 6, leaf channels": lambda: SillyForest(max_depth=6, random_state=0),
-    "networks (128, 128), ridge channels": lambda: SillyNetwork((128, 128), channel="ridge", epochs=5, random_state=0),
+    "networks (128, 128), ridge channels": lambda: SillyNetwork(
+        (128, 128), channel="ridge", epochs=5, random_state=0
+    ),
 }
 MB, GB, TB, HOUR = 1e6, 1e9, 1e12, 3600.0
 
@@ -58,19 +60,19 @@ def seconds(work: Callable[[], object], repeats: int = 3) -> float:
 def measure_learner(make: Callable[[], Any], n: int) -> dict[str, float]:
     """Of one task with ``n`` rows, one encoder, and one (task, encoder)."""
     learner = make().partial_fit(*rows_of(n, 0), task="a").partial_fit(*rows_of(n, 1), task="b")
-    lesson = learner._prepare(*rows_of(n, 2), "c")
-    encoder, _ = train_encoder(learner._encoder(), learner.seed_, "c", lesson)
-    single = learner.alone("a")
+    known, parts = learner.knowledge_, learner._parts()
+    X, y = rows_of(n, 2)
+    lesson = learner._lesson(known, X, y, "c")
+    encoder, _ = train_encoder(parts.encoder, known.seed, "c", lesson)
+    single = learner.alone("a").knowledge_
 
     def spread() -> None:
-        before = dict(vars(single))
-        single._spread("c", encoder)
-        vars(single).update(before)
+        update_old_channels(single, "c", encoder, parts)
 
     return {
         "encoder bytes": learner.sizes()["encoders"] / 2,
         "channel bytes": learner.sizes()["channels"] / 4,
-        "encoder seconds": seconds(lambda: train_encoder(learner._encoder(), learner.seed_, "c", lesson)),
+        "encoder seconds": seconds(lambda: train_encoder(parts.encoder, known.seed, "c", lesson)),
         "channel seconds": seconds(spread),
     }
 
@@ -79,7 +81,9 @@ def measure_engine(name: str) -> dict[str, float]:
     """Overhead of a piece of work, and bytes per second through the object store and back out of it."""
     with lifelong.engine(name, n_workers=1):
         parallel_map(len, [b""] * 4, n_jobs=None, prefer="processes")
-        overhead = seconds(lambda: parallel_map(len, [b""] * 50, n_jobs=None, prefer="processes")) / 50
+        overhead = (
+            seconds(lambda: parallel_map(len, [b""] * 50, n_jobs=None, prefer="processes")) / 50
+        )
         large = np.zeros(int(5e6))  # 40 MB
 
         def send() -> None:
@@ -91,9 +95,7 @@ def measure_engine(name: str) -> dict[str, float]:
 
 def measure_worker() -> float:
     """Resident bytes of a process that has imported everything and done nothing."""
-    code = (
-        "import resource, lifelong.experiments.runner, torch; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-    )
+    code = "import resource, lifelong.experiments.runner, torch; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return float(done.stdout) * 1024
 
@@ -105,7 +107,10 @@ def measure(engine: str) -> dict[str, Any]:
         small, large = (measure_learner(make, n) for n in SIZES)
         slope = {what: (large[what] - small[what]) / (SIZES[1] - SIZES[0]) for what in small}
         learners[name] = {
-            what: {"per row": max(slope[what], 0.0), "fixed": max(small[what] - SIZES[0] * max(slope[what], 0.0), 0.0)}
+            what: {
+                "per row": max(slope[what], 0.0),
+                "fixed": max(small[what] - SIZES[0] * max(slope[what], 0.0), 0.0),
+            }
             for what in small
         }
         print(f"measured {name}", flush=True)
@@ -139,16 +144,22 @@ def plans(tasks: int, budget: int, shard: int) -> Iterator[Plan]:
     yield Plan("the same, lazy channels: 1 % asked", tasks, tasks, 1.0, asked=0.01)
     yield Plan(f"shards of {shard} tasks", tasks, shard, 1.0)
     yield Plan(f"budget of {budget} encoders", budget, budget, budget / tasks)
-    yield Plan(f"budget of {budget}, lazy channels: 1 % asked", budget, budget, budget / tasks, asked=0.01)
+    yield Plan(
+        f"budget of {budget}, lazy channels: 1 % asked", budget, budget, budget / tasks, asked=0.01
+    )
 
 
-def cost(plan: Plan, known: dict[str, Any], learner: str, tasks: int, rows: float, workers: int) -> dict[str, float]:
+def cost(
+    plan: Plan, known: dict[str, Any], learner: str, tasks: int, rows: float, workers: int
+) -> dict[str, float]:
     """Bytes, memory and hours."""
     n = rows / tasks
     one = {what: at["fixed"] + at["per row"] * n for what, at in known["learners"][learner].items()}
     task_bytes, engine = n * known["row bytes"], known["engine"]
     pairs = tasks * plan.read * plan.asked
-    readers = min(workers, tasks * plan.asked)  # each gets the encoders it reads once per shard, and keeps them
+    readers = min(
+        workers, tasks * plan.asked
+    )  # each gets the encoders it reads once per shard, and keeps them
     groups = max(plan.encoders / plan.read, 1.0)
     moved = (
         rows * known["row bytes"]  # rows, once
@@ -162,29 +173,47 @@ def cost(plan: Plan, known: dict[str, Any], learner: str, tasks: int, rows: floa
         "channels TB": pairs * one["channel bytes"] / TB,
         "encoders GB": plan.encoders * one["encoder bytes"] / GB,
         "stored rows GB": plan.stored * rows * known["row bytes"] / GB,
-        "worker GB": (known["worker bytes"] + task_bytes + plan.read * (one["encoder bytes"] + one["channel bytes"]))
+        "worker GB": (
+            known["worker bytes"]
+            + task_bytes
+            + plan.read * (one["encoder bytes"] + one["channel bytes"])
+        )
         / GB,
         "moved TB": moved / TB,
         "core hours": working / HOUR,
-        "hours": (working / workers + pieces * engine["overhead seconds"] + moved / engine["bytes per second"]) / HOUR,
+        "hours": (
+            working / workers
+            + pieces * engine["overhead seconds"]
+            + moved / engine["bytes per second"]
+        )
+        / HOUR,
     }
 
 
-def show(known: dict[str, Any], tasks: int, rows: float, workers: int, budget: int, shard: int) -> None:
+def show(
+    known: dict[str, Any], tasks: int, rows: float, workers: int, budget: int, shard: int
+) -> None:
     """The table, as in docs/scale.md."""
     n = rows / tasks
-    print(f"\n{tasks} tasks, {rows:.0e} rows of {COLUMNS} columns ({n:.0f} per task), {workers} workers")
+    print(
+        f"\n{tasks} tasks, {rows:.0e} rows of {COLUMNS} columns ({n:.0f} per task), {workers} workers"
+    )
     for learner, measured in known["learners"].items():
         one = {what: at["fixed"] + at["per row"] * n for what, at in measured.items()}
         print(
             f"\n**{learner}**: encoder {one['encoder bytes'] / MB:.2g} MB, {one['encoder seconds']:.2g} s; "
             f"channel per encoder {one['channel bytes'] / MB:.2g} MB, {one['channel seconds']:.2g} s\n"
         )
-        table = {plan.name: cost(plan, known, learner, tasks, rows, workers) for plan in plans(tasks, budget, shard)}
+        table = {
+            plan.name: cost(plan, known, learner, tasks, rows, workers)
+            for plan in plans(tasks, budget, shard)
+        }
         heads = list(next(iter(table.values())))
         print("| arrangement | " + " | ".join(heads) + " |\n|---|" + "---:|" * len(heads))
         for name, costs in table.items():
-            print(f"| {name} | " + " | ".join(f"{_digits(value)}" for value in costs.values()) + " |")
+            print(
+                f"| {name} | " + " | ".join(f"{_digits(value)}" for value in costs.values()) + " |"
+            )
 
 
 def _digits(value: float) -> str:
@@ -192,7 +221,9 @@ def _digits(value: float) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--measure", action="store_true")
     parser.add_argument("--engine", default="ray", choices=["ray", "dask"])
     parser.add_argument("--tasks", type=int, default=10_000)

@@ -13,7 +13,13 @@ from lifelong.encoders.network import FittedNetwork
 
 def forest(tasks: int, rows: int, features: int) -> Figures:
     """SiLLy-F with ProgLearn's settings."""
-    return _measured(SillyForest(n_estimators=10, max_depth=30, random_state=0), FittedForest, tasks, rows, features)
+    return _measured(
+        SillyForest(n_estimators=10, max_depth=30, random_state=0),
+        FittedForest,
+        tasks,
+        rows,
+        features,
+    )
 
 
 def network(tasks: int, rows: int, epochs: int) -> Figures:
@@ -24,14 +30,25 @@ def network(tasks: int, rows: int, epochs: int) -> Figures:
 
 def small_cnn(_: tuple[int, ...]) -> nn.Module:
     """Two convolutions and a dense layer for 28×28 images; proglearn_worker has the same."""
-    convolutions = [nn.Conv2d(1, 16, 3, stride=2), nn.ReLU(), nn.Conv2d(16, 32, 3, stride=2), nn.ReLU()]
+    convolutions = [
+        nn.Conv2d(1, 16, 3, stride=2),
+        nn.ReLU(),
+        nn.Conv2d(16, 32, 3, stride=2),
+        nn.ReLU(),
+    ]
     return nn.Sequential(*convolutions, nn.Flatten(), nn.Linear(32 * 6 * 6, 64), nn.ReLU())
 
 
 def _measured(learner: Any, encoder: Any, n_tasks: int, n_rows: int, shape: Any) -> Figures:
-    stream = flat_tasks(n_tasks, n_rows, shape) if isinstance(shape, int) else image_tasks(n_tasks, n_rows, shape)
+    stream = (
+        flat_tasks(n_tasks, n_rows, shape)
+        if isinstance(shape, int)
+        else image_tasks(n_tasks, n_rows, shape)
+    )
     channels = Watch()
-    learner._see = channels.over(learner._see)  # Algorithms 2 and 3: push rows through an encoder, update the channel
+    learner._see = channels.over(
+        learner._see
+    )  # Algorithms 2 and 3: push rows through an encoder, update the channel
     return measured(
         stream,
         lambda X, y, t: learner.partial_fit(X, y, task=t),

@@ -37,10 +37,18 @@ def write(rows: list[Row], name: str, folder: Path = RESULTS, page: Path | None 
     file = folder / f"{name}.json"
     now = {row.part for row in rows}
     old = json.loads(file.read_text())["rows"] if file.exists() else []
-    kept = [Row(**{field: one[field] for field in asdict(rows[0])}) for one in old if one["part"] not in now]
-    rows = sorted(kept + rows, key=lambda row: PARTS.index(row.part))  # stable: rows of a part stay in order
+    kept = [
+        Row(**{field: one[field] for field in asdict(rows[0])})
+        for one in old
+        if one["part"] not in now
+    ]
+    rows = sorted(
+        kept + rows, key=lambda row: PARTS.index(row.part)
+    )  # stable: rows of a part stay in order
     records = [{**asdict(row), "met": row.met} for row in rows]
-    file.write_text(json.dumps({"machine": machine(), "rows": records}, indent=1, ensure_ascii=False) + "\n")
+    file.write_text(
+        json.dumps({"machine": machine(), "rows": records}, indent=1, ensure_ascii=False) + "\n"
+    )
     text = markdown(rows)
     (folder / f"{name}.md").write_text(text)
     if page is not None and page.exists() and BEGIN in page.read_text():
@@ -71,8 +79,17 @@ def markdown(rows: list[Row]) -> str:
     for row in rows:
         verdict = {True: "met", False: "**missed**", None: ""}[row.met]
         note = f"{verdict}{'; ' if verdict and row.note else ''}{row.note}"
-        spread = f" ({row.spread[0]:.3g}–{row.spread[1]:.3g})" if row.spread and row.spread[0] != row.spread[1] else ""
-        cells = [row.work, quantity(row.ours, row.unit), row.against, quantity(row.theirs, row.unit)]
+        spread = (
+            f" ({row.spread[0]:.3g}–{row.spread[1]:.3g})"
+            if row.spread and row.spread[0] != row.spread[1]
+            else ""
+        )
+        cells = [
+            row.work,
+            quantity(row.ours, row.unit),
+            row.against,
+            quantity(row.theirs, row.unit),
+        ]
         lines.append("| " + " | ".join([*cells, ratio(row) + spread, target(row), note]) + " |")
     return "\n".join(lines) + "\n"
 
@@ -88,7 +105,9 @@ def quantity(value: float | None, unit: str) -> str:
 
 def ratio(row: Row) -> str:
     """As a number, or nothing."""
-    return "–" if row.ratio is None else f"{row.ratio:.3g}" if row.ratio < 100 else f"{row.ratio:.0f}"
+    return (
+        "–" if row.ratio is None else f"{row.ratio:.3g}" if row.ratio < 100 else f"{row.ratio:.0f}"
+    )
 
 
 def target(row: Row) -> str:

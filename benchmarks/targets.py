@@ -10,14 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.table import put
-from lifelong.experiments.catalogue.entry import CONTROLS
+from lifelong.references import CONTROLS
 
 RESULTS = Path("docs/results")
 PAGE, README = Path("docs/channels.md"), Path("README.md")
 BEGIN, END = "<!-- targets: begin -->", "<!-- targets: end -->"
 
 BACKWARD = "backward_transfer"
-PAIRS = (("silly-f-best", "silly-f, 100 trees"), ("silly-n-best", "silly-n"))  # ours, and the paper's of its size
+PAIRS = (
+    ("silly-f-best", "silly-f, 100 trees"),
+    ("silly-n-best", "silly-n"),
+)  # ours, and the paper's of its size
 
 Line = dict[str, str]
 
@@ -59,7 +62,11 @@ def races() -> Iterator[str]:
     for race in RACES:
         lines = {line["learner"]: line for line in read(race.experiment, "table.csv")}
         if race.ours not in lines:
-            yield f"| [{race.experiment}](experiments/{race.experiment}.md) |" + " |" * 7 + " not measured yet |"
+            yield (
+                f"| [{race.experiment}](experiments/{race.experiment}.md) |"
+                + " |" * 7
+                + " not measured yet |"
+            )
             continue
         yield "| " + " | ".join(cells(race, lines.pop(race.ours), list(lines.values()))) + " |"
 
@@ -69,7 +76,9 @@ def accuracies() -> Iterator[str]:
     yield "| experiment | ours | best reference | a plain model per task |"
     yield "|---|---|---|---|"
     for race in RACES:
-        of = {line["learner"]: float(line["accuracy"]) for line in read(race.experiment, "table.csv")}
+        of = {
+            line["learner"]: float(line["accuracy"]) for line in read(race.experiment, "table.csv")
+        }
         if race.ours not in of:
             continue
         rival = max(of.keys() - {race.ours, *CONTROLS}, key=lambda name: of[name])
@@ -86,7 +95,10 @@ def cells(race: Race, ours: Line, rivals: list[Line]) -> Iterator[str]:
     yield ours["repetitions"]
     yield f"{race.ours} **{float(ours['accuracy']):.3f}** ({quartiles(ours)})"
     best_first = sorted(rivals, key=lambda line: -float(line["accuracy"]))
-    yield "<br>".join(f"{line['learner']} {float(line['accuracy']):.3f} ({quartiles(line)})" for line in best_first)
+    yield "<br>".join(
+        f"{line['learner']} {float(line['accuracy']):.3f} ({quartiles(line)})"
+        for line in best_first
+    )
     yield wanted(race)
     yield f"{float(ours['forward_transfer']):+.3f}, {float(ours['backward_transfer']):+.3f}"
     yield f"{float(ours['gain']):+.3f}"
@@ -102,14 +114,22 @@ def safety() -> Iterator[str]:
         yield "best-xor is not measured yet."
         return
     learners = list(dict.fromkeys(learner for _, learner in first))
-    yield "| accuracy on XOR, backward transfer to it (quartiles) | " + " | ".join(learners) + " | wanted | |"
+    yield (
+        "| accuracy on XOR, backward transfer to it (quartiles) | "
+        + " | ".join(learners)
+        + " | wanted | |"
+    )
     yield "|---" * (len(learners) + 3) + "|"
     for stream in dict.fromkeys(stream for stream, _ in first):
         of = {learner: first[stream, learner] for learner in learners}
         shown = [f"{float(one['accuracy']):.3f}, {signed(one, BACKWARD)}" for one in of.values()]
         want, holds = harmless(stream)
         right = all(holds(of[ours], of[papers]) for ours, papers in PAIRS)
-        yield f"| {stream} | " + " | ".join(shown) + f" | {want} | {'met' if right else '**missed**'} |"
+        yield (
+            f"| {stream} | "
+            + " | ".join(shown)
+            + f" | {want} | {'met' if right else '**missed**'} |"
+        )
 
 
 def harmless(stream: str) -> tuple[str, Callable[[Line, Line], bool]]:
@@ -118,10 +138,16 @@ def harmless(stream: str) -> tuple[str, Callable[[Line, Line], bool]]:
     Of a task that helps, the accuracies are compared: who is weak alone has the higher transfer.
     """
     if "90°" in stream:
-        return "accuracy ≥ the paper's", lambda ours, papers: float(ours["accuracy"]) >= float(papers["accuracy"])
+        return (
+            "accuracy ≥ the paper's",
+            lambda ours, papers: float(ours["accuracy"]) >= float(papers["accuracy"]),
+        )
     if stream.startswith("750"):
         return "transfer ≥ −0.01", lambda ours, _: float(ours[BACKWARD]) >= -0.01
-    return "≤ ⅓ of the paper's harm", lambda ours, papers: float(ours[BACKWARD]) >= min(float(papers[BACKWARD]), 0) / 3
+    return (
+        "≤ ⅓ of the paper's harm",
+        lambda ours, papers: float(ours[BACKWARD]) >= min(float(papers[BACKWARD]), 0) / 3,
+    )
 
 
 def shuffled() -> Iterator[str]:
@@ -166,8 +192,12 @@ def wanted(race: Race) -> str:
 def met(race: Race, ours: Line, rivals: list[Line]) -> bool:
     """Whether ours is ahead of everybody, by enough, and gains and transfers are positive."""
     accuracy, (rival, margin) = float(ours["accuracy"]), race.ahead_of
-    behind = [float(line["accuracy"]) + (margin if line["learner"] == rival else 0) for line in rivals]
-    positive = all(float(ours[name]) > 0 for name in ("forward_transfer", "backward_transfer", "gain"))
+    behind = [
+        float(line["accuracy"]) + (margin if line["learner"] == rival else 0) for line in rivals
+    ]
+    positive = all(
+        float(ours[name]) > 0 for name in ("forward_transfer", "backward_transfer", "gain")
+    )
     unharmed = not race.every_task or all(float(line["gain_upper"]) >= 0 for line in tasks_of(race))
     return positive and unharmed and accuracy > max(behind) and accuracy >= (race.least or 0)
 
@@ -185,7 +215,9 @@ def signed(line: Line, statistic: str) -> str:
 def quartiles(line: Line, statistic: str = "accuracy") -> str:
     """First and third, over repetitions."""
     sign = "" if statistic == "accuracy" else "+"
-    return " … ".join(f"{float(line[f'{statistic}_{side}']):{sign}.3f}" for side in ("lower", "upper"))
+    return " … ".join(
+        f"{float(line[f'{statistic}_{side}']):{sign}.3f}" for side in ("lower", "upper")
+    )
 
 
 def read(experiment: str, table: str) -> list[Line]:

@@ -26,7 +26,13 @@ def rows(quick: bool) -> Iterator[Row]:
             side(lambda w=width, r=recipe: bare_loop(X, y, w, r)),
             3 if quick else 7,
         )
-        yield compare(f"training an encoder, the paper's CNN × {width}", "a bare PyTorch loop", pairs, "≤", 0.7)
+        yield compare(
+            f"training an encoder, the paper's CNN × {width}",
+            "a bare PyTorch loop",
+            pairs,
+            "≤",
+            0.7,
+        )
 
 
 def bare_loop(X: np.ndarray, y: np.ndarray, width: float, recipe: Recipe) -> None:

@@ -34,7 +34,10 @@ def in_turns(what: str, sides: dict[str, Callable[[], Any]], repeats: int) -> No
             seconds[name].append(time.process_time() - began)
     first = statistics.median(next(iter(seconds.values())))
     medians = {name: statistics.median(times) for name, times in seconds.items()}
-    print(f"{what}: " + ", ".join(f"{name} {1e3 * s:.2f} ms ({s / first:.2f})" for name, s in medians.items()))
+    print(
+        f"{what}: "
+        + ", ".join(f"{name} {1e3 * s:.2f} ms ({s / first:.2f})" for name, s in medians.items())
+    )
 
 
 def walk() -> None:
@@ -50,7 +53,10 @@ def walk() -> None:
         forest = ForestEncoder(n_trees).fit(X, (10 * X[:, 0]).astype(int), rng=rng)
         rows, descend = rng.random((n, p), dtype=np.float32), _descent(forest)
         assert np.array_equal(descend(rows), forest.encode(rows))
-        sides = {"scikit-learn": lambda f=forest, r=rows: f.encode(r), "at once": lambda d=descend, r=rows: d(r)}
+        sides = {
+            "scikit-learn": lambda f=forest, r=rows: f.encode(r),
+            "at once": lambda d=descend, r=rows: d(r),
+        }
         in_turns(f"{n} × {p} through {n_trees} trees", sides, 9)
 
 
@@ -58,7 +64,9 @@ def _descent(forest: FittedForest) -> Callable[[np.ndarray], np.ndarray]:
     starts = np.cumsum([0, *(tree.node_count for tree in forest.trees)])
     nodes = list(zip(forest.trees, starts[:-1], strict=True))
     both = [(tree.children_left, tree.children_right, at) for tree, at in nodes]
-    children = np.concatenate([np.stack([left, right], axis=1) + at * (left >= 0)[:, None] for left, right, at in both])
+    children = np.concatenate(
+        [np.stack([left, right], axis=1) + at * (left >= 0)[:, None] for left, right, at in both]
+    )
     feature = np.concatenate([np.maximum(tree.feature, 0) for tree in forest.trees])
     threshold = np.concatenate([tree.threshold for tree in forest.trees])
     number, inner = np.concatenate(forest.leaf_of_node), children[:, 0] >= 0
@@ -82,7 +90,9 @@ def training() -> None:
     X, y = torch.from_numpy(rng.random((335, 3, 32, 32), dtype=np.float32)), torch.arange(335) % 10
     last, default = torch.channels_last, torch.contiguous_format
 
-    def epoch(width: float, weights: torch.memory_format, *, fused: bool = True, once: bool = False) -> None:
+    def epoch(
+        width: float, weights: torch.memory_format, *, fused: bool = True, once: bool = False
+    ) -> None:
         body, standardise = cnn((3, 32, 32), width).to(memory_format=weights), Standardise(X)
         rows = standardise(X).to(memory_format=weights) if once else X
         head = nn.Linear(body[-2].out_features, 10)
@@ -108,7 +118,10 @@ def chunks() -> None:
     """500 images through the paper's CNN, so many at a time."""
     for shape in ((3, 32, 32), (3, 84, 84)):
         net, X = cnn(shape).eval(), torch.randn(500, *shape)
-        sides = {str(n): lambda n=n, net=net, X=X: [net(part) for part in X.split(n)] for n in (500, 250, 128, 97, 32)}
+        sides = {
+            str(n): lambda n=n, net=net, X=X: [net(part) for part in X.split(n)]
+            for n in (500, 250, 128, 97, 32)
+        }
         with torch.inference_mode():
             in_turns(f"{shape[1]} × {shape[2]} pixels", sides, 5)
 
@@ -125,14 +138,23 @@ def neighbours() -> None:
     def searched() -> np.ndarray:
         return NearestNeighbors(n_neighbors=13).fit(known).kneighbors(rows, return_distance=False)
 
-    sides = {"scikit-learn": searched, "float64": lambda: product(np.float64), "float32": lambda: product(np.float32)}
+    sides = {
+        "scikit-learn": searched,
+        "float64": lambda: product(np.float64),
+        "float32": lambda: product(np.float32),
+    }
     in_turns("neighbours", sides, 15)
 
 
 def batches() -> None:
     """The tabular network with smaller and larger batches."""
     for size in (32, 64, 128):
-        _judge(f"batches of {size}", "tabular-cifar", "mlp", Recipe(epochs=20, batch_size=size, lr=3e-4))
+        _judge(
+            f"batches of {size}",
+            "tabular-cifar",
+            "mlp",
+            Recipe(epochs=20, batch_size=size, lr=3e-4),
+        )
 
 
 def precision() -> None:
@@ -153,11 +175,17 @@ def _judge(what: str, stream_name: str, network: str, recipe: Recipe) -> None:
     print(f"{what}: {np.mean(shares):.3f} of rows right, {time.process_time() - began:.0f} s")
 
 
-TRIALS = {trial.__name__: trial for trial in (walk, training, chunks, neighbours, batches, precision)}
+TRIALS = {
+    trial.__name__: trial for trial in (walk, training, chunks, neighbours, batches, precision)
+}
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("trials", nargs="*", choices=[*TRIALS, []], metavar="trial", help=", ".join(TRIALS))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "trials", nargs="*", choices=[*TRIALS, []], metavar="trial", help=", ".join(TRIALS)
+    )
     torch.set_num_threads(1)
     for name in parser.parse_args().trials or TRIALS:
         TRIALS[name]()

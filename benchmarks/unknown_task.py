@@ -14,6 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from lifelong import Silly
 from lifelong.experiments import make_learner
+from lifelong.learners.algorithms import represent
 from lifelong.learners.task_inference import TEMPER, _by_task, _gaussian, _of_view, _ratios
 from lifelong.nets import Recipe
 from lifelong.tasks import Task
@@ -29,17 +30,22 @@ def held_back(task: Task, share: float = 0.25) -> Task:
 
 def scores(learner: Silly, X: np.ndarray) -> dict[str, np.ndarray]:
     """log P(t | x), up to a term per row, by each method: (n, T)."""
-    shown = learner._represent(X)
+    shown = represent(learner.encoders_, X, None)
     densities = {task: learner.densities_[task] for task in learner.tasks_}
     known = list(densities.values())
     rows = learner.scaling_.project(X, learner.seed_)
     tables = {
-        task: getattr(learner.channels_[task], "tables", density.leaves.tables) for task, density in densities.items()
+        task: getattr(learner.channels_[task], "tables", density.tables())
+        for task, density in densities.items()
     }
     views = [_of_view(densities, tables, name, Z, learner.seed_) for name, Z in shown.items()]
     of_rows = _ratios(_gaussian([density.rows for density in known], rows), known)
     of_views = np.mean([_ratios(view, known) for view in views if view is not None], axis=0)
-    sure = np.log(np.stack([learner.channels_[task].predict_proba(shown).max(axis=1) for task in densities], axis=1))
+    sure = np.log(
+        np.stack(
+            [learner.channels_[task].predict_proba(shown).max(axis=1) for task in densities], axis=1
+        )
+    )
     return {
         "confidence of channels": sure,
         "density of rows": _by_task(TEMPER * of_rows, known),
@@ -58,7 +64,9 @@ def compare(learner: Silly, tasks: list[Task]) -> None:
             right = found.argmax(axis=1) == t
             drawn = rng.integers(len(right), size=(50, 10))
             together = found[drawn].sum(axis=1).argmax(axis=1) == t
-            counts.setdefault(method, []).append(np.array([right.mean(), (right & labels).mean(), together.mean()]))
+            counts.setdefault(method, []).append(
+                np.array([right.mean(), (right & labels).mean(), together.mean()])
+            )
     print(f"{'method':<30}{'task':>8}{'both':>8}{'of 10':>8}")
     for method, each in counts.items():
         print(f"{method:<30}" + "".join(f"{value:>8.3f}" for value in np.mean(each, axis=0)))
@@ -72,19 +80,30 @@ def novelty(make, tasks: list[Task]) -> None:
         for task in tasks:
             if task is not left_out:
                 learner.partial_fit(task.X_train, task.y_train, task=task.name)
-        old = np.concatenate([learner.novelty(task.X_test) for task in tasks if task is not left_out])
+        old = np.concatenate(
+            [learner.novelty(task.X_test) for task in tasks if task is not left_out]
+        )
         found = learner.novelty(left_out.X_test)
-        areas.append(roc_auc_score(np.repeat([0, 1], [len(old), len(found)]), np.concatenate([old, found])))
+        areas.append(
+            roc_auc_score(np.repeat([0, 1], [len(old), len(found)]), np.concatenate([old, found]))
+        )
         known.append(old)
         new.append(found)
-    for name, values in (("known tasks", np.concatenate(known)), ("a new task", np.concatenate(new))):
-        shares = "  ".join(f"> {level}: {(values > level).mean():.3f}" for level in (0.5, 0.9, 0.95, 0.99))
+    for name, values in (
+        ("known tasks", np.concatenate(known)),
+        ("a new task", np.concatenate(new)),
+    ):
+        shares = "  ".join(
+            f"> {level}: {(values > level).mean():.3f}" for level in (0.5, 0.9, 0.95, 0.99)
+        )
         print(f"novelty of {name:<12} {shares}")
     print(f"area under the ROC curve {np.mean(areas):.3f}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("dataset")
     parser.add_argument("learner", choices=["silly-f", "silly-n"])
     parser.add_argument("--channel")

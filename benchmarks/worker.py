@@ -20,7 +20,12 @@ class Worker:
     """A process that measures: ``worker.ask("forest", tasks=10)``."""
 
     def __init__(self, python: Path, module: str) -> None:
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONWARNINGS": "ignore"}
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": "1",
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "PYTHONWARNINGS": "ignore",
+        }
         self._process = subprocess.Popen(
             [python, "-m", module],
             stdin=subprocess.PIPE,
@@ -37,7 +42,9 @@ class Worker:
         print(json.dumps([function, arguments]), file=self._process.stdin, flush=True)
         answer = self._process.stdout.readline()
         if not answer:
-            raise RuntimeError(f"The worker ended with exit code {self._process.wait()} while it measured {function}.")
+            raise RuntimeError(
+                f"The worker ended with exit code {self._process.wait()} while it measured {function}."
+            )
         return dict(json.loads(answer))
 
     def close(self) -> None:

@@ -21,7 +21,12 @@ suppress_warnings = ["misc.highlighting_failure"]  # a formula in an indented bl
 highlight_language = "none"
 myst_heading_anchors = 3  # a link to page.md#heading is checked
 myst_links_external_new_tab = True
-html_theme, html_title, html_static_path, html_css_files = "furo", "lifelong", ["_static"], ["site.css"]
+html_theme, html_title, html_static_path, html_css_files = (
+    "furo",
+    "lifelong",
+    ["_static"],
+    ["site.css"],
+)
 html_show_sphinx = html_copy_source = html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}
 copybutton_prompt_text, copybutton_prompt_is_regexp = r">>> |\.\.\. ", True
@@ -36,14 +41,23 @@ python_maximum_signature_line_length = 100
 NAVIGATION = {  # a page that is not there (yet) is left out
     "Start": ["quickstart", "concepts", "examples/README"],
     "How to": [
-        *("my-data", "reliability", "deploy", "exchange", "federated", "pretrained", "unknown-task", "growing-tasks"),
+        *(
+            "my-data",
+            "reliability",
+            "deploy",
+            "exchange",
+            "federated",
+            "pretrained",
+            "unknown-task",
+            "growing-tasks",
+        ),
         *("scale", "extend", "datasets", "cli"),
     ],
     "Findings": ["experiments/README", "channels", "references", "performance", "comparison"],
-    "Look up": ["privacy", "api/README"],
+    "Look up": ["architecture", "privacy", "api/README"],
 }
 ORDER = {
-    "api": ["learners", "parts", "tasks", "evaluation", "files", "scale", "errors"],
+    "api": ["learners", "parts", "tasks", "evaluation", "files", "testing", "scale", "errors"],
     "examples": ["speakers", "sites", "images", "texts", "years"],
 }
 
@@ -56,7 +70,10 @@ def _toctree(pages: list[str], caption: str = "") -> str:
 def _navigation(docname: str) -> str:
     """The pages below this one."""
     if docname == "index":
-        there = {part: [page for page in pages if (HERE / f"{page}.md").exists()] for part, pages in NAVIGATION.items()}
+        there = {
+            part: [page for page in pages if (HERE / f"{page}.md").exists()]
+            for part, pages in NAVIGATION.items()
+        }
         return "".join(_toctree(pages, part) for part, pages in there.items())
     if docname.endswith("/README"):
         folder = (HERE / docname).parent
@@ -72,7 +89,9 @@ def _docstrings(match: re.Match[str]) -> str:
     module, _, attribute = name.rpartition(".")
     thing = getattr(import_module(module), attribute)
     kind = "autoclass" if isinstance(thing, type) else "autofunction"
-    lines = [f"   :{key}: {value}" for key, _, value in (option.partition("=") for option in options)]
+    lines = [
+        f"   :{key}: {value}" for key, _, value in (option.partition("=") for option in options)
+    ]
     return "\n".join(["```{eval-rst}", f".. {kind}:: {name}", *lines, "```"])
 
 

@@ -26,7 +26,9 @@ SMALL = {  # per dataset: few rows; every task and every class stays
 }
 LEARNERS = {
     "SillyForest": lambda seed: SillyForest(n_estimators=5, random_state=seed),
-    "SillyNetwork": lambda seed: SillyNetwork(width=0.1, epochs=2, channel="neighbours", random_state=seed),
+    "SillyNetwork": lambda seed: SillyNetwork(
+        width=0.1, epochs=2, channel="neighbours", random_state=seed
+    ),
 }
 
 
@@ -38,7 +40,9 @@ def stream_of(name: str, seed: int) -> TaskStream:
 def main(names: list[str]) -> None:
     """One line per dataset and learner: mean accuracy and transfer over the tasks."""
     chosen = names or [name for name, dataset in DATASETS.items() if not dataset.missing()]
-    print(f"{'dataset':20} {'learner':13} {'tasks':>5} {'accuracy':>9} {'transfer':>9} {'seconds':>8}")
+    print(
+        f"{'dataset':20} {'learner':13} {'tasks':>5} {'accuracy':>9} {'transfer':>9} {'seconds':>8}"
+    )
     for name in chosen:
         for learner, make in LEARNERS.items():
             started = time.perf_counter()

@@ -28,22 +28,40 @@ def make_certificates(folder: Path) -> None:
     now = datetime.datetime.now(datetime.UTC)
 
     def certificate(
-        subject: str, key: ec.EllipticCurvePrivateKey, issuer: str, signer: ec.EllipticCurvePrivateKey, *, is_ca: bool
+        subject: str,
+        key: ec.EllipticCurvePrivateKey,
+        issuer: str,
+        signer: ec.EllipticCurvePrivateKey,
+        *,
+        is_ca: bool,
     ) -> x509.Certificate:
-        names = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)]) for name in (subject, issuer)]
+        names = [
+            x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+            for name in (subject, issuer)
+        ]
         places = [x509.IPAddress(ipaddress.ip_address(LOOPBACK)), x509.DNSName("localhost")]
         return (
-            x509.CertificateBuilder(names[1], names[0], key.public_key(), x509.random_serial_number())
+            x509.CertificateBuilder(
+                names[1], names[0], key.public_key(), x509.random_serial_number()
+            )
             .not_valid_before(now - datetime.timedelta(minutes=5))
             .not_valid_after(now + datetime.timedelta(days=1))
             .add_extension(x509.BasicConstraints(is_ca, 0 if is_ca else None), critical=True)
             .add_extension(x509.SubjectAlternativeName(places), critical=False)
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
+            .add_extension(
+                x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
+            )
+            .add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()),
+                critical=False,
+            )
             .sign(signer, hashes.SHA256())
         )
 
-    authority, server = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    authority, server = (
+        ec.generate_private_key(ec.SECP256R1()),
+        ec.generate_private_key(ec.SECP256R1()),
+    )
     pem = serialization.Encoding.PEM
     ca = certificate("throw-away CA", authority, "throw-away CA", authority, is_ca=True)
     signed = certificate("loopback", server, "throw-away CA", authority, is_ca=False)
@@ -75,7 +93,9 @@ class Federation:
         self.environment = {
             **os.environ,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
-            "FLWR_HOME": str(folder),  # where flwr looks for config.toml; the user's own is left alone
+            "FLWR_HOME": str(
+                folder
+            ),  # where flwr looks for config.toml; the user's own is left alone
             "FLWR_TELEMETRY_ENABLED": "0",  # Flower reports usage to its makers unless told not to
             "FLWR_DISABLE_UPDATE_CHECK": "1",
             "OMP_NUM_THREADS": "1",
@@ -85,21 +105,34 @@ class Federation:
         """One process in the background; what it says goes to ``name``.log."""
         with (self.folder / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
-                [_tool(command[0]), *command[1:]], stdout=log, stderr=log, env=self.environment, start_new_session=True
+                [_tool(command[0]), *command[1:]],
+                stdout=log,
+                stderr=log,
+                env=self.environment,
+                start_new_session=True,
             )
 
     def start_server(self, *, simulation: bool = False) -> None:
         """flower-superlink, ready when this returns; in a simulation it runs the sites as well, with Ray."""
         tls = [
             f"--ssl-{name}={self.folder / file}"
-            for name, file in (("certfile", "server.pem"), ("keyfile", "server.key"), ("ca-certfile", "ca.pem"))
+            for name, file in (
+                ("certfile", "server.pem"),
+                ("keyfile", "server.key"),
+                ("ca-certfile", "ca.pem"),
+            )
         ]
         where = ["--host", LOOPBACK, "--port", str(self.port)]
-        how = ["--disable-runtime-dependency-installation", *(["--simulation"] if simulation else [])]
+        how = [
+            "--disable-runtime-dependency-installation",
+            *(["--simulation"] if simulation else []),
+        ]
         self.start("superlink", "flower-superlink", *tls, *where, *how)
         wait_for_port(self.port, self.processes["superlink"])
 
-    def start_site(self, name: str, directory: Path, *, port: int | None = None, more: str = "") -> None:
+    def start_site(
+        self, name: str, directory: Path, *, port: int | None = None, more: str = ""
+    ) -> None:
         """flower-supernode of a site; ``port`` if not straight to the server, ``more`` for its configuration."""
         self.start(
             name, "flower-supernode", "--superlink", f"{LOOPBACK}:{port or self.port}",
@@ -107,9 +140,14 @@ class Federation:
             "--node-config", f'site="{name}" directory="{directory}" {more}',
         )  # fmt: skip
 
-    def run(self, settings: str, *, simulated_sites: int = 0, app: Path = APP, timeout: float = 900) -> str:
+    def run(
+        self, settings: str, *, simulated_sites: int = 0, app: Path = APP, timeout: float = 900
+    ) -> str:
         """Call ``flwr run`` and wait: the exchange from beginning to end, and what its server said."""
-        how = ["--federation-config", f"num-supernodes={simulated_sites} client-resources-num-cpus=1"]
+        how = [
+            "--federation-config",
+            f"num-supernodes={simulated_sites} client-resources-num-cpus=1",
+        ]
         done = subprocess.run(
             [_tool("flwr"), "run", str(app), "loopback", "--stream", "--run-config", settings]
             + (how if simulated_sites else []),
@@ -149,7 +187,9 @@ def wait_for_port(port: int, process: subprocess.Popen[bytes], seconds: float = 
         with contextlib.suppress(OSError), socket.create_connection((LOOPBACK, port), timeout=1):
             return
         time.sleep(0.2)
-    raise SystemExit(f"Nobody listens on port {port}; the process ended with {process.poll()}. See its log.")
+    raise SystemExit(
+        f"Nobody listens on port {port}; the process ended with {process.poll()}. See its log."
+    )
 
 
 def _tool(name: str) -> str:

@@ -52,7 +52,9 @@ def made_up_speakers(seed: int) -> list[Task]:
 def marked(task: Task, seed: int) -> Task:
     """The first rows a thousandth off, so that their numbers are their own."""
     X = task.X_train.copy()
-    X[:MARKED] += np.random.default_rng(seed).uniform(1e-4, 1e-3, X[:MARKED].shape).astype(np.float32)
+    X[:MARKED] += (
+        np.random.default_rng(seed).uniform(1e-4, 1e-3, X[:MARKED].shape).astype(np.float32)
+    )
     return Task(task.name, X, task.y_train, task.X_test, task.y_test)
 
 
@@ -89,7 +91,11 @@ def via_processes(folder: Path, names: list[str]) -> Wire:
             taps.callback(tap.close)
             flower.start_site(name, folder / name, port=tap.port)
         print(said(flower.run(f"sites={len(names)} wait=300")))
-    asked = {path.decode() for tap in tapped.values() for path in re.findall(rb"[A-Z]+ (/\S*) HTTP/1\.1\r\n", tap.up)}
+    asked = {
+        path.decode()
+        for tap in tapped.values()
+        for path in re.findall(rb"[A-Z]+ (/\S*) HTTP/1\.1\r\n", tap.up)
+    }
     print(f"sites asked for {', '.join(sorted(asked))}")
     return {name: (bytes(tap.up), bytes(tap.down)) for name, tap in tapped.items()}
 
@@ -105,7 +111,9 @@ def via_simulation(folder: Path, names: list[str]) -> Wire:
 
 def said(output: str) -> str:
     """Our lines of a log."""
-    return "\n".join(line[line.index("lifelong: ") :] for line in output.splitlines() if "lifelong: " in line)
+    return "\n".join(
+        line[line.index("lifelong: ") :] for line in output.splitlines() if "lifelong: " in line
+    )
 
 
 VIA: dict[str, Callable[[Path, list[str]], Wire]] = {
@@ -116,15 +124,27 @@ VIA: dict[str, Callable[[Path, list[str]], Wire]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--via", choices=list(VIA), default="processes")
     parser.add_argument("--trees", type=int, default=60, help="per site")
-    parser.add_argument("--rows-per-class", type=int, help="at most so many training rows per digit")
-    parser.add_argument("--seed", type=int, default=0, help="which recordings to learn from, and how trees grow")
-    parser.add_argument("--smoke", action="store_true", help="three made-up speakers, 10 trees each")
+    parser.add_argument(
+        "--rows-per-class", type=int, help="at most so many training rows per digit"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="which recordings to learn from, and how trees grow"
+    )
+    parser.add_argument(
+        "--smoke", action="store_true", help="three made-up speakers, 10 trees each"
+    )
     chosen = parser.parse_args()
 
-    found = made_up_speakers(chosen.seed) if chosen.smoke else speakers(chosen.rows_per_class, chosen.seed)
+    found = (
+        made_up_speakers(chosen.seed)
+        if chosen.smoke
+        else speakers(chosen.rows_per_class, chosen.seed)
+    )
     trees = 10 if chosen.smoke else chosen.trees
     tasks = [marked(task, number) for number, task in enumerate(found)]
     started = time.monotonic()
@@ -137,7 +157,9 @@ def main() -> None:
         after = [score(folder, task) for task in tasks]
         # As many trees as a site has after the exchange, all from its own rows: is it the others, or just more trees?
         more = [
-            learner_of(task, trees * len(tasks), chosen.seed).score(task.X_test, task.y_test, task="digits")
+            learner_of(task, trees * len(tasks), chosen.seed).score(
+                task.X_test, task.y_test, task="digits"
+            )
             for task in tasks
         ]
     show(tasks, alone, more, after, wire)
@@ -148,15 +170,29 @@ def score(folder: Path, task: Task) -> float:
     return float(load(folder / str(task.name)).score(task.X_test, task.y_test, task="digits"))
 
 
-def show(tasks: list[Task], alone: list[float], more: list[float], after: list[float], wire: Wire) -> None:
-    titles = ("rows", 5), ("alone", 7), ("more trees", 11), ("exchange", 9), ("gain", 7), ("sent", 10), ("received", 10)
+def show(
+    tasks: list[Task], alone: list[float], more: list[float], after: list[float], wire: Wire
+) -> None:
+    titles = (
+        ("rows", 5),
+        ("alone", 7),
+        ("more trees", 11),
+        ("exchange", 9),
+        ("gain", 7),
+        ("sent", 10),
+        ("received", 10),
+    )
     print(f"{'site':10} " + " ".join(f"{title:>{width}}" for title, width in titles))
     for task, a, m, b in zip(tasks, alone, more, after, strict=True):
         up, down = wire.get(str(task.name), (b"", b""))
         sizes = f"{len(up):10,} {len(down):10,}" if wire else f"{'-':>10} {'-':>10}"
-        print(f"{task.name:10} {len(task.X_train):5} {a:7.3f} {m:11.3f} {b:9.3f} {b - a:+7.3f} {sizes}")
+        print(
+            f"{task.name:10} {len(task.X_train):5} {a:7.3f} {m:11.3f} {b:9.3f} {b - a:+7.3f} {sizes}"
+        )
     gain = np.subtract(after, alone)
-    print(f"{'mean':10} {'':5} {np.mean(alone):7.3f} {np.mean(more):11.3f} {np.mean(after):9.3f} {gain.mean():+7.3f}")
+    print(
+        f"{'mean':10} {'':5} {np.mean(alone):7.3f} {np.mean(more):11.3f} {np.mean(after):9.3f} {gain.mean():+7.3f}"
+    )
     if wire:
         rows = np.concatenate([task.X_train[:MARKED] for task in tasks])
         content = b"".join(part for parts in wire.values() for part in parts)

@@ -36,7 +36,9 @@ class Wiretap:
     def _accept(self) -> None:
         with contextlib.suppress(OSError):  # the door is closed
             while True:
-                threading.Thread(target=self._serve, args=(self._door.accept()[0],), daemon=True).start()
+                threading.Thread(
+                    target=self._serve, args=(self._door.accept()[0],), daemon=True
+                ).start()
 
     def _serve(self, caller: socket.socket) -> None:
         with contextlib.suppress(OSError):  # either side may go at any time
@@ -62,14 +64,20 @@ def numbers_found(rows: NDArray[np.float32], content: bytes | bytearray) -> int:
 
     Pairs, because one number of 32 bits turns up by chance: there are only four thousand million of them.
     """
-    pairs = np.lib.stride_tricks.sliding_window_view(rows.reshape(len(rows), -1), 2, axis=1)  # (n, p - 1, 2)
+    pairs = np.lib.stride_tricks.sliding_window_view(
+        rows.reshape(len(rows), -1), 2, axis=1
+    )  # (n, p - 1, 2)
     found: set[int] = set()  # numbers of pairs
     for kind in ("<f4", "<f8", ">f4", ">f8"):
-        number_of = {pair.tobytes(): number for number, pair in enumerate(pairs.reshape(-1, 2).astype(kind))}
+        number_of = {
+            pair.tobytes(): number for number, pair in enumerate(pairs.reshape(-1, 2).astype(kind))
+        }
         begins = np.array([np.frombuffer(pair[:8], "<u8")[0] for pair in number_of])
         length = 2 * np.dtype(kind).itemsize
         for offset in range(8):
-            windows = np.frombuffer(content, "<u8", count=max((len(content) - offset) // 8, 0), offset=offset)
+            windows = np.frombuffer(
+                content, "<u8", count=max((len(content) - offset) // 8, 0), offset=offset
+            )
             at = np.flatnonzero(np.isin(windows, begins)) * 8 + offset
             here = {bytes(content[start : start + length]) for start in at.tolist()}
             found |= {number_of[pair] for pair in here & number_of.keys()}

@@ -22,14 +22,20 @@ from lifelong.tasks.datasets import load
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--model", default="resnet-50", help="a name below LIFELONG_MODELS")
     parser.add_argument("--tasks", type=int, default=3)
     parser.add_argument("--rows-per-class", type=int, default=10)
     parser.add_argument("--test-rows-per-class", type=int, default=20)
     parser.add_argument("--image-size", type=int, default=128, help="smaller is faster")
-    parser.add_argument("--smoke", action="store_true", help="seconds, no files needed; the numbers mean nothing")
-    parser.add_argument("--picture", type=Path, help="draw some of the pictures and what they were taken for (.png)")
+    parser.add_argument(
+        "--smoke", action="store_true", help="seconds, no files needed; the numbers mean nothing"
+    )
+    parser.add_argument(
+        "--picture", type=Path, help="draw some of the pictures and what they were taken for (.png)"
+    )
     options = parser.parse_args()
 
     encoder = PretrainedEncoder.from_pretrained(
@@ -46,9 +52,15 @@ def main() -> None:
         accuracy = learner.score(task.X_test, task.y_test, task=task.name)
         channel = learner.channels_[task.name].nbytes / 1000
         rows = f"{len(task.y_train):4} rows, {len(task.classes)} classes"
-        print(f"task {task.name!s:3} {rows}: {learnt:6.1f} s, channel {channel:5.0f} kB, accuracy {accuracy:.2f}")
-    mean = sum(learner.score(task.X_test, task.y_test, task=task.name) for task in stream) / len(stream)
-    print(f"after all tasks: {mean:.2f} (nothing is forgotten: no task changes what another one learnt)")
+        print(
+            f"task {task.name!s:3} {rows}: {learnt:6.1f} s, channel {channel:5.0f} kB, accuracy {accuracy:.2f}"
+        )
+    mean = sum(learner.score(task.X_test, task.y_test, task=task.name) for task in stream) / len(
+        stream
+    )
+    print(
+        f"after all tasks: {mean:.2f} (nothing is forgotten: no task changes what another one learnt)"
+    )
     if options.picture:
         draw(options.picture, learner, stream)
 
@@ -65,7 +77,9 @@ def draw(path: Path, learner: SillyNetwork, stream: TaskStream, columns: int = 1
         for at, cell in zip(shown, row, strict=False):
             right = found[at] == task.y_test[at]
             cell.imshow(task.X_test[at].transpose(1, 2, 0), interpolation="nearest")
-            cell.set_xlabel(str(found[at]), fontsize=7, color="#1f2328" if right else "#d1495b", labelpad=2)
+            cell.set_xlabel(
+                str(found[at]), fontsize=7, color="#1f2328" if right else "#d1495b", labelpad=2
+            )
             for spine in cell.spines.values():
                 spine.set(color="#d0d6dc" if right else "#d1495b", linewidth=0.8 if right else 2.4)
         row[0].set_ylabel(f"task {task.name}", fontsize=9)
@@ -73,15 +87,27 @@ def draw(path: Path, learner: SillyNetwork, stream: TaskStream, columns: int = 1
         cell.set(xticks=[], yticks=[])
     hits = [learner.score(task.X_test, task.y_test, task=task.name) for task in stream]
     accuracies = ", ".join(f"{hit:.0%}" for hit in hits)
-    figure.suptitle(f"What it says of test pictures, after {len(stream)} tasks ({accuracies} right)", fontsize=10)
+    figure.suptitle(
+        f"What it says of test pictures, after {len(stream)} tasks ({accuracies} right)",
+        fontsize=10,
+    )
     figure.savefig(path.with_suffix(".png"), dpi=150)
     print(f"Picture: {path.with_suffix('.png')}")
 
 
 def stream_of(options: argparse.Namespace) -> TaskStream:
     if options.smoke:
-        return load("food1k-50x20", generated_tree("food1k-50x20"), classes_per_task=4, rows_per_class=6, size=24)
-    rows = {"rows_per_class": options.rows_per_class, "test_rows_per_class": options.test_rows_per_class}
+        return load(
+            "food1k-50x20",
+            generated_tree("food1k-50x20"),
+            classes_per_task=4,
+            rows_per_class=6,
+            size=24,
+        )
+    rows = {
+        "rows_per_class": options.rows_per_class,
+        "test_rows_per_class": options.test_rows_per_class,
+    }
     return load("cifar-10x10", **rows)[: options.tasks].map(named)
 
 

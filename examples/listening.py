@@ -18,7 +18,9 @@ from lifelong.tasks.simulations import xor_stream
 
 WAYS: dict[str, Callable[[int], SillyForest]] = {
     "leaf channel (the paper)": lambda seed: SillyForest(random_state=seed),
-    "ridge, equal weights": lambda seed: SillyForest(channel=RidgeChannel(weights="equal"), random_state=seed),
+    "ridge, equal weights": lambda seed: SillyForest(
+        channel=RidgeChannel(weights="equal"), random_state=seed
+    ),
     "ridge, learnt weights": lambda seed: SillyForest(channel="ridge", random_state=seed),
 }
 COLOURS = (GREY, "#c98a1b", "#d1495b")
@@ -32,7 +34,9 @@ def listen(way: str, angle: float, rows: int, seed: int) -> tuple[float, float]:
     learner.partial_fit(second.X_train, second.y_train, task="second")
     after = learner.score(first.X_test, first.y_test, task="first")
     channel = learner.channels_["first"]
-    return after - before, channel.readout.influence["second"] if hasattr(channel, "readout") else 0.5
+    return after - before, channel.readout.influence["second"] if hasattr(
+        channel, "readout"
+    ) else 0.5
 
 
 def draw(path: Path, angles: list[float], measured: dict[str, np.ndarray]) -> None:
@@ -43,8 +47,18 @@ def draw(path: Path, angles: list[float], measured: dict[str, np.ndarray]) -> No
         for column, (axis, factor) in enumerate(zip(panels, (100, 1), strict=True)):
             mean = factor * values[:, :, column].mean(axis=1)
             spread = factor * values[:, :, column].std(axis=1) / np.sqrt(values.shape[1])
-            axis.plot(angles, mean, "o-", color=colour, label=way if column == 0 else None, linewidth=1.8, markersize=4)
-            axis.fill_between(angles, mean - 2 * spread, mean + 2 * spread, color=colour, alpha=0.15, linewidth=0)
+            axis.plot(
+                angles,
+                mean,
+                "o-",
+                color=colour,
+                label=way if column == 0 else None,
+                linewidth=1.8,
+                markersize=4,
+            )
+            axis.fill_between(
+                angles, mean - 2 * spread, mean + 2 * spread, color=colour, alpha=0.15, linewidth=0
+            )
     panels[0].axhline(0, color=GREY, linewidth=0.8)
     equal, learnt = (100 * measured[way][-1, :, 0].mean() for way in list(WAYS)[1:])
     plain(
@@ -60,14 +74,18 @@ def draw(path: Path, angles: list[float], measured: dict[str, np.ndarray]) -> No
         ylabel="share of its encoder",
     )
     panels[1].set_ylim(0, 0.8)
-    for text in figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9).get_texts():
+    for text in figure.legend(
+        loc="outside lower center", ncols=3, frameon=False, fontsize=9
+    ).get_texts():
         text.set_color(INK)
     write(figure, path)
     print(f"Picture: {path.with_suffix('.svg')} and .png")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--rows", type=int, default=100, help="training rows of each task")
     parser.add_argument("--picture", type=Path, help="where the picture goes, without .svg or .png")
@@ -77,9 +95,14 @@ def main() -> None:
     measured = {}
     print(f"{'points of accuracy (share) at':30}" + "".join(f"{angle:>14}°" for angle in angles))
     for way in WAYS:
-        pairs = [[listen(way, angle, chosen.rows, seed) for seed in range(chosen.repetitions)] for angle in angles]
+        pairs = [
+            [listen(way, angle, chosen.rows, seed) for seed in range(chosen.repetitions)]
+            for angle in angles
+        ]
         measured[way] = np.array(pairs)
-        cells = (f"{100 * change:+z8.1f} ({share:.2f})" for change, share in measured[way].mean(axis=1))
+        cells = (
+            f"{100 * change:+z8.1f} ({share:.2f})" for change, share in measured[way].mean(axis=1)
+        )
         print(f"{way:30}" + "".join(f"{cell:>15}" for cell in cells), flush=True)
     if chosen.picture:
         draw(chosen.picture, angles, measured)

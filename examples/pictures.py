@@ -8,17 +8,28 @@ from lifelong.report.style import GREY, INK, new_figure, plain, write
 _COLOURS = (GREY, "#c98a1b", "#2a78b8", "#3a9d6e")
 
 
-def dumbbells(path: Path, accuracies: Mapping[str, Sequence[float]], tasks: Sequence[str], title: str) -> None:
+def dumbbells(
+    path: Path, accuracies: Mapping[str, Sequence[float]], tasks: Sequence[str], title: str
+) -> None:
     """One line per task, one dot per way of learning it, the last one in our colour; written as SVG and PNG."""
     figure = new_figure(6.4, 0.42 * len(tasks) + 1.5)
     axis = figure.subplots()
     heights = range(len(tasks), 0, -1)
     ways = list(accuracies.items())
     for height, *dots in zip(heights, *accuracies.values(), strict=True):
-        axis.plot([min(dots), max(dots)], [height, height], color=GREY, linewidth=1, alpha=0.6, zorder=1)
+        axis.plot(
+            [min(dots), max(dots)], [height, height], color=GREY, linewidth=1, alpha=0.6, zorder=1
+        )
     for (way, dots), colour in zip(ways, _colours(len(ways)), strict=True):
         last = way == ways[-1][0]
-        axis.scatter(dots, list(heights), s=62 if last else 40, color=colour, label=way, zorder=3 if last else 2)
+        axis.scatter(
+            dots,
+            list(heights),
+            s=62 if last else 40,
+            color=colour,
+            label=way,
+            zorder=3 if last else 2,
+        )
     axis.set_yticks(list(heights), list(tasks))
     axis.set_ylim(0.4, len(tasks) + 0.6)
     axis.grid(axis="x", color=GREY, alpha=0.2)

@@ -19,7 +19,9 @@ from lifelong.tasks.sources import from_table
 WAYS = ["one forest for all", "a forest per site", "alone", "with the other sites"]
 
 
-def plants(n_sites: int, n_rows: int, *, seed: int, n_modes: int = 12, n_sensors: int = 10) -> TaskStream:
+def plants(
+    n_sites: int, n_rows: int, *, seed: int, n_modes: int = 12, n_sensors: int = 10
+) -> TaskStream:
     """Generated rows: the same modes everywhere, a plant's own meaning for each of them."""
     rng = np.random.default_rng(seed)
     modes = rng.normal(size=(n_modes, n_sensors))
@@ -36,18 +38,24 @@ def plants(n_sites: int, n_rows: int, *, seed: int, n_modes: int = 12, n_sensors
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--table", type=Path, help="a .csv or .parquet file with one row per case")
     parser.add_argument("--task-column", default="site")
     parser.add_argument("--label-column", default="label")
     parser.add_argument("--sites", type=int, default=8)
-    parser.add_argument("--rows", type=int, default=40, help="rows with a label at each generated plant")
+    parser.add_argument(
+        "--rows", type=int, default=40, help="rows with a label at each generated plant"
+    )
     parser.add_argument("--trees", type=int, default=30)
     parser.add_argument("--picture", type=Path, help="draw it, as .svg and .png")
     chosen = parser.parse_args()
 
     if chosen.table:
-        stream = from_table(chosen.table, task_column=chosen.task_column, label_column=chosen.label_column)
+        stream = from_table(
+            chosen.table, task_column=chosen.task_column, label_column=chosen.label_column
+        )
     else:
         stream = plants(chosen.sites, chosen.rows, seed=0)
         print(f"Generated rows: {chosen.sites} plants with {chosen.rows} labelled rows each.")
@@ -67,19 +75,30 @@ def main() -> None:
 
         _, own, _, shared = 1 - scores.mean(axis=0)
         title = f"Errors: {own:.0%} with a forest per site, {shared:.0%} when sites share encoders"
-        dumbbells(chosen.picture, dict(zip(WAYS[1:], scores.T[1:].tolist(), strict=True)), names, title)
+        dumbbells(
+            chosen.picture, dict(zip(WAYS[1:], scores.T[1:].tolist(), strict=True)), names, title
+        )
 
 
 def pooled(stream: TaskStream, n_trees: int) -> RandomForestClassifier:
     """What many do first: all rows in one pot."""
-    X, y = (np.concatenate([getattr(task, part) for task in stream]) for part in ("X_train", "y_train"))
+    X, y = (
+        np.concatenate([getattr(task, part) for task in stream]) for part in ("X_train", "y_train")
+    )
     return RandomForestClassifier(n_trees * len(stream), random_state=0).fit(X, y)
 
 
 def accuracies(learner: SillyForest, task: Task, pot: RandomForestClassifier) -> list[float]:
-    own = RandomForestClassifier(len(pot.estimators_), random_state=0).fit(task.X_train, task.y_train)
+    own = RandomForestClassifier(len(pot.estimators_), random_state=0).fit(
+        task.X_train, task.y_train
+    )
     test, alone = (task.X_test, task.y_test), learner.alone(task.name)
-    return [pot.score(*test), own.score(*test), alone.score(*test, task.name), learner.score(*test, task.name)]
+    return [
+        pot.score(*test),
+        own.score(*test),
+        alone.score(*test, task.name),
+        learner.score(*test, task.name),
+    ]
 
 
 if __name__ == "__main__":

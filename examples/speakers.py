@@ -20,20 +20,36 @@ WAYS = ["one forest for all", "a forest each", "alone", "with the others"]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows-per-class", type=int, default=5, help="recordings of each digit by each speaker")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--rows-per-class", type=int, default=5, help="recordings of each digit by each speaker"
+    )
     parser.add_argument("--trees", type=int, default=50)
     parser.add_argument("--repetitions", type=int, default=3, help="each with other recordings")
-    parser.add_argument("--digits", action="store_true", help="scikit-learn's digits even if the recordings are here")
+    parser.add_argument(
+        "--digits",
+        action="store_true",
+        help="scikit-learn's digits even if the recordings are here",
+    )
     parser.add_argument("--picture", type=Path, help="draw it, as .svg and .png")
     chosen = parser.parse_args()
 
     if chosen.digits or DATASETS["spoken-digit"].missing():
         data, who = "digits", "angle"
-        print("No recordings are used: written digits (scikit-learn's) seen from six angles stand in for six speakers.")
+        print(
+            "No recordings are used: written digits (scikit-learn's) seen from six angles stand in for six speakers."
+        )
     else:
         data, who = "spoken-digit", "speaker"
-    measured = np.mean([measure(stream_of(data, chosen, seed), chosen, seed) for seed in range(chosen.repetitions)], 0)
+    measured = np.mean(
+        [
+            measure(stream_of(data, chosen, seed), chosen, seed)
+            for seed in range(chosen.repetitions)
+        ],
+        0,
+    )
 
     names = [str(name) for name in load(data).names]
     print(f"{who:12} " + " ".join(f"{way:>18}" for way in WAYS))
@@ -62,14 +78,19 @@ def measure(stream: TaskStream, chosen: argparse.Namespace, seed: int) -> np.nda
     for task in tasks:
         test = task.X_test.reshape(len(task.X_test), -1), task.y_test
         plain = [pot.score(*test), forest([task], chosen.trees * len(tasks), seed).score(*test)]
-        ours = [one.score(task.X_test, task.y_test, task.name) for one in (learner.alone(task.name), learner)]
+        ours = [
+            one.score(task.X_test, task.y_test, task.name)
+            for one in (learner.alone(task.name), learner)
+        ]
         rows.append([*plain, *ours])
     return np.array(rows)
 
 
 def forest(tasks: list[Task], n_trees: int, seed: int) -> RandomForestClassifier:
     """An ordinary forest on all rows of some tasks."""
-    X, y = (np.concatenate([getattr(task, part) for task in tasks]) for part in ("X_train", "y_train"))
+    X, y = (
+        np.concatenate([getattr(task, part) for task in tasks]) for part in ("X_train", "y_train")
+    )
     return RandomForestClassifier(n_trees, random_state=seed).fit(X.reshape(len(X), -1), y)
 
 

@@ -28,7 +28,15 @@ from lifelong.experiments.models import find_model
 LIBRARIES = {
     "numpy": ["linalg", "fft", "random", "ma", "strings"],
     "scipy": ["stats", "signal", "linalg", "optimize", "special", "ndimage", "sparse"],
-    "sklearn": ["cluster", "ensemble", "linear_model", "metrics", "preprocessing", "datasets", "decomposition"],
+    "sklearn": [
+        "cluster",
+        "ensemble",
+        "linear_model",
+        "metrics",
+        "preprocessing",
+        "datasets",
+        "decomposition",
+    ],
     "torch": ["nn", "optim", "linalg", "fft", "special", "distributions"],
 }
 
@@ -39,7 +47,11 @@ def sentences(module: Any) -> Iterator[str]:
         thing = None if name.startswith("_") else getattr(module, name, None)
         if inspect.isclass(thing) or callable(thing):
             paragraphs = (inspect.getdoc(thing) or "").split("\n\n")
-            told = [" ".join(text.split()) for text in paragraphs if "(" not in text.split(" ")[0] and "::" not in text]
+            told = [
+                " ".join(text.split())
+                for text in paragraphs
+                if "(" not in text.split(" ")[0] and "::" not in text
+            ]
             first = told[0].split(". ")[0] if told else ""
             if len(first.split()) >= 5:
                 yield first
@@ -49,21 +61,35 @@ def texts_of(library: str, most: int) -> tuple[list[str], list[str]]:
     """At most so many different sentences of each part, and the parts they belong to."""
     texts: dict[str, str] = {}
     for part in LIBRARIES[library]:
-        new = [text for text in dict.fromkeys(sentences(import_module(f"{library}.{part}"))) if text not in texts]
+        new = [
+            text
+            for text in dict.fromkeys(sentences(import_module(f"{library}.{part}")))
+            if text not in texts
+        ]
         chosen = np.random.default_rng(0).permutation(len(new))[:most]
         texts |= {new[at]: part for at in sorted(chosen)}
     return list(texts), list(texts.values())
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="all-minilm-l6-v2", help="a name below LIFELONG_MODELS, or an installed one")
-    parser.add_argument("--most", type=int, default=40, help="sentences per class; half of them are for testing")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--model",
+        default="all-minilm-l6-v2",
+        help="a name below LIFELONG_MODELS, or an installed one",
+    )
+    parser.add_argument(
+        "--most", type=int, default=40, help="sentences per class; half of them are for testing"
+    )
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--picture", type=Path, help="draw it, as .svg and .png")
     options = parser.parse_args()
 
-    frozen = PretrainedEncoder.from_pretrained(find_model("tiny-bert" if options.smoke else options.model))
+    frozen = PretrainedEncoder.from_pretrained(
+        find_model("tiny-bert" if options.smoke else options.model)
+    )
     tuned = replace(frozen, tune="last-two", hidden=256)
     learners = {
         "frozen": SillyNetwork(encoder=frozen, channel="ridge", budget=1, random_state=0),
@@ -82,17 +108,28 @@ def main() -> None:
         hits = words.score([texts[at] for at in test], [y[at] for at in test])
         tests[library] = (X[test], [y[at] for at in test], len(train), hits)
 
-    print(f"{'task':8} {'classes':>7} {'rows':>5} {'bag of words':>13} {'frozen':>8} {'last two layers':>16}")
+    print(
+        f"{'task':8} {'classes':>7} {'rows':>5} {'bag of words':>13} {'frozen':>8} {'last two layers':>16}"
+    )
     scores = {"bag of words": [], **{way: [] for way in learners}}
     for library, (X_test, y_test, n, hits) in tests.items():
-        frozen_score, tuned_score = (learner.score(X_test, y_test, task=library) for learner in learners.values())
-        print(f"{library:8} {len(set(y_test)):7} {n:5} {hits:13.2f} {frozen_score:8.2f} {tuned_score:16.2f}")
+        frozen_score, tuned_score = (
+            learner.score(X_test, y_test, task=library) for learner in learners.values()
+        )
+        print(
+            f"{library:8} {len(set(y_test)):7} {n:5} {hits:13.2f} {frozen_score:8.2f} {tuned_score:16.2f}"
+        )
         for dots, score in zip(scores.values(), (hits, frozen_score, tuned_score), strict=True):
             dots.append(score)
     if options.picture:
         from pictures import dumbbells
 
-        dumbbells(options.picture, scores, list(tests), "Which part of a library does this sentence describe?")
+        dumbbells(
+            options.picture,
+            scores,
+            list(tests),
+            "Which part of a library does this sentence describe?",
+        )
 
 
 if __name__ == "__main__":

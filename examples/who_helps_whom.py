@@ -12,13 +12,18 @@ from lifelong.tasks.datasets import load
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tasks", type=int, default=6)
     parser.add_argument("--trees", type=int, default=10)
     parser.add_argument("--out", type=Path, help="where the picture goes, without .svg or .png")
     chosen = parser.parse_args()
 
-    learner, stream = SillyForest(chosen.trees, random_state=0), load("digits", n_tasks=chosen.tasks)
+    learner, stream = (
+        SillyForest(chosen.trees, random_state=0),
+        load("digits", n_tasks=chosen.tasks),
+    )
     for task in stream:
         learner.partial_fit(task.X_train, task.y_train, task=task.name)
 

@@ -40,12 +40,23 @@ def main() -> None:
     measured: dict[str, list[ErrorTable]] = {}
     for title, second in {"XOR → XNOR": "xnor", "XOR → R-XOR": "r-xor"}.items():
         measured[title] = [
-            evaluate(make, partial(stream, second), arguments.repetitions, n_jobs=arguments.n_jobs, name=name)
+            evaluate(
+                make,
+                partial(stream, second),
+                arguments.repetitions,
+                n_jobs=arguments.n_jobs,
+                name=name,
+            )
             for name, make in {"silly-f": forest, "silly-n": network}.items()
         ]
-        Console().print(summary_table(f"{title} ({arguments.repetitions} repetitions)", measured[title]), "")
+        Console().print(
+            summary_table(f"{title} ({arguments.repetitions} repetitions)", measured[title]), ""
+        )
         for table in measured[title]:
-            print(f"{table.learner}: forward transfer to {second} {table.forward_transfer[1]:+.3f},", end=" ")
+            print(
+                f"{table.learner}: forward transfer to {second} {table.forward_transfer[1]:+.3f},",
+                end=" ",
+            )
             print(f"backward transfer to xor {table.backward_transfer[0]:+.3f}")
         print()
     arguments.out.mkdir(parents=True, exist_ok=True)

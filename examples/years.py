@@ -42,19 +42,27 @@ class Machine:
         self.rng = np.random.default_rng(seed)
         self.modes = self.rng.normal(size=(n_modes, n_sensors))
 
-    def next_product(self, n: int) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    def next_product(
+        self, n: int
+    ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
         """A month later: rows to learn from and rows to be tested on."""
         step = self.rng.normal(size=self.modes.shape)
-        self.modes = 0.995 * self.modes + 0.1 * step  # a walk that stays in bounds: the spread of modes does not change
+        self.modes = (
+            0.995 * self.modes + 0.1 * step
+        )  # a walk that stays in bounds: the spread of modes does not change
         meaning = self.rng.permutation(np.resize(["ok", "watch", "stop"], len(self.modes)))
         return self._rows(meaning, n), self._rows(meaning, 300)
 
     def _rows(self, meaning: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         mode = self.rng.integers(len(self.modes), size=n)
-        return self.modes[mode] + 0.45 * self.rng.normal(size=(n, self.modes.shape[1])), meaning[mode]
+        return self.modes[mode] + 0.45 * self.rng.normal(size=(n, self.modes.shape[1])), meaning[
+            mode
+        ]
 
 
-def live(months: int, n_rows: int, n_trees: int, in_production: int, directory: Path) -> list[Month]:
+def live(
+    months: int, n_rows: int, n_trees: int, in_production: int, directory: Path
+) -> list[Month]:
     """Month after month: a new product comes, the oldest one goes."""
     machine, tests, measured = Machine(seed=0), {}, []
     settings = {"n_estimators": n_trees, "channel": "ridge", "budget": 8, "random_state": 0}
@@ -71,13 +79,17 @@ def live(months: int, n_rows: int, n_trees: int, in_production: int, directory: 
         oldest = next(iter(tests))
         plain = RandomForestClassifier(8 * n_trees, random_state=0).fit(X, y)
         scores = (plain.score(*test), first.score(*test, name), learner.score(*test, name))
-        measured.append(Month(*scores, learner.score(*tests[oldest], oldest), seconds, *size_of(directory)))
+        measured.append(
+            Month(*scores, learner.score(*tests[oldest], oldest), seconds, *size_of(directory))
+        )
         if month % 12 == 0:
             show(month, measured[-12:])
     return measured
 
 
-def renew(learner: SillyForest, name: str, X: np.ndarray, y: np.ndarray, in_production: int) -> None:
+def renew(
+    learner: SillyForest, name: str, X: np.ndarray, y: np.ndarray, in_production: int
+) -> None:
     """A new product comes; the oldest one goes with its rows and its channel. Its encoder goes when it is of no use."""
     learner.partial_fit(X, y, task=name)
     if len(learner.tasks_) > in_production:
@@ -95,7 +107,10 @@ def show(month: int, year: list[Month]) -> None:
     mean, last = Month(*np.mean(year, axis=0)), year[-1]
     line = f"year {month // 12:3}: forest {mean.plain:.2f}, first eight encoders {mean.first:.2f}, "
     line += f"eight useful ones {mean.ours:.2f} (oldest product {mean.oldest:.2f}); "
-    print(line + f"{last.kilobytes:5.0f} kB in {last.files} files, {mean.seconds:.2f} s a month, {last.memory:.0f} MB")
+    print(
+        line
+        + f"{last.kilobytes:5.0f} kB in {last.files} files, {mean.seconds:.2f} s a month, {last.memory:.0f} MB"
+    )
 
 
 def draw(path: Path, measured: list[Month]) -> None:
@@ -114,7 +129,12 @@ def draw(path: Path, measured: list[Month]) -> None:
         top.plot(years, smooth(values), color=colour, linewidth=2, label=label)
         top.scatter(years, values, color=colour, s=6, alpha=0.35, linewidths=0)
     top.legend(frameon=False, fontsize=9, loc="lower left")
-    plain(top, title="Accuracy on a new product (lines: mean of a year)", ylabel="accuracy", title_width=90)
+    plain(
+        top,
+        title="Accuracy on a new product (lines: mean of a year)",
+        ylabel="accuracy",
+        title_width=90,
+    )
     bottom.plot(years, [month.kilobytes for month in measured], color="#2a78b8", linewidth=1.6)
     bottom.set_ylim(0, 1.25 * max(month.kilobytes for month in measured))
     plain(bottom, title="Kilobytes on disk", xlabel="years", ylabel="kB", title_width=90)
@@ -129,16 +149,22 @@ def smooth(values: np.ndarray, width: int = 12) -> np.ndarray:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--months", type=int, default=120)
     parser.add_argument("--rows", type=int, default=40, help="labelled rows of each new product")
     parser.add_argument("--trees", type=int, default=10, help="trees of each encoder")
     parser.add_argument("--in-production", type=int, default=6)
     parser.add_argument("--picture", type=Path, help="draw it, as .svg and .png")
     chosen = parser.parse_args()
-    print(f"Generated rows: {chosen.months} months, a new product with {chosen.rows} labelled rows every month.")
+    print(
+        f"Generated rows: {chosen.months} months, a new product with {chosen.rows} labelled rows every month."
+    )
     with tempfile.TemporaryDirectory() as directory:
-        measured = live(chosen.months, chosen.rows, chosen.trees, chosen.in_production, Path(directory))
+        measured = live(
+            chosen.months, chosen.rows, chosen.trees, chosen.in_production, Path(directory)
+        )
     if chosen.picture:
         draw(chosen.picture, measured)
 

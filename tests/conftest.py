@@ -22,7 +22,10 @@ def scratch_cache(tmp_path_factory):
 
 def pytest_runtest_setup(item):
     """Tests marked ``data`` or ``models`` read real files: skipped on a machine without them, but never in CI."""
-    if item.get_closest_marker("data") and not Path(os.environ.get("LIFELONG_DATA") or "missing").is_dir():
+    if (
+        item.get_closest_marker("data")
+        and not Path(os.environ.get("LIFELONG_DATA") or "missing").is_dir()
+    ):
         _do_without("LIFELONG_DATA is not set or not a folder")
     for name in (name for marker in item.iter_markers("models") for name in marker.args):
         from lifelong.experiments.models import find_model
@@ -39,4 +42,6 @@ def _do_without(what):
     pytest.skip(f"needs real files: {what}")
 
 
-collect_ignore = ["persistence/fuzz_atheris.py"]  # needs a package that is not a dependency; `make soak` runs it
+collect_ignore = [
+    "persistence/fuzz_atheris.py"
+]  # needs a package that is not a dependency; `make soak` runs it

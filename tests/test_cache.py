@@ -38,4 +38,6 @@ def test_a_value_goes_with_its_owner(make):
     del owner
     gc.collect()
     assert cache.nbytes == 0
-    assert all(cache.get(make()) is None for _ in range(100))  # also where a new object has the old one's address
+    assert all(
+        cache.get(make()) is None for _ in range(100)
+    )  # also where a new object has the old one's address

@@ -46,7 +46,10 @@ class OneMachine(Engine):
         assert not self.running
 
     def _start(self, number, generate, row):
-        arguments = [part.sent if isinstance(part, Placed) else cloudpickle.dumps(part) for part in (generate, *row)]
+        arguments = [
+            part.sent if isinstance(part, Placed) else cloudpickle.dumps(part)
+            for part in (generate, *row)
+        ]
         self.running[number] = work(self._versions, *map(cloudpickle.loads, arguments))
         self.most = max(self.most, len(self.running))
 
@@ -68,7 +71,9 @@ class OneMachine(Engine):
 @pytest.fixture
 def one_machine(monkeypatch):
     engine = OneMachine()
-    monkeypatch.setattr(choice, "_connect", lambda name, address, n_workers: engine if name == "ray" else None)
+    monkeypatch.setattr(
+        choice, "_connect", lambda name, address, n_workers: engine if name == "ray" else None
+    )
     monkeypatch.setattr(choice, "_PACKAGES", {})
     with lifelong.engine("ray"):
         yield engine
@@ -87,7 +92,15 @@ def taught(learner, stream):
 
 
 CHOSEN = {"channel": "ridge", "budget": 2, "keep": "useful"}
-OPTIONS = [{}, {"budget": 3}, {"budget": 1}, {"replay": 0.4}, {"replay": 0}, {"channel": "ridge"}, CHOSEN]
+OPTIONS = [
+    {},
+    {"budget": 3},
+    {"budget": 1},
+    {"replay": 0.4},
+    {"replay": 0},
+    {"channel": "ridge"},
+    CHOSEN,
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -100,7 +113,8 @@ def test_tasks_that_are_learnt_apart_equal_tasks_learnt_in_turn(one_machine, opt
     assert apart.sizes() == in_turn.sizes()
     for task in stream:
         np.testing.assert_array_equal(
-            apart.predict_proba(task.X_test, task=task.name), in_turn.predict_proba(task.X_test, task=task.name)
+            apart.predict_proba(task.X_test, task=task.name),
+            in_turn.predict_proba(task.X_test, task=task.name),
         )
         np.testing.assert_array_equal(apart.novelty(task.X_test), in_turn.novelty(task.X_test))
 
@@ -113,15 +127,20 @@ def test_tasks_that_come_again_after_they_were_forgotten_are_learnt_apart_alike(
     assert apart.addresses_ == in_turn.addresses_ == {"t1": "t1 (2)"}
     for task in tasks():
         np.testing.assert_array_equal(
-            apart.predict_proba(task.X_test, task=task.name), in_turn.predict_proba(task.X_test, task=task.name)
+            apart.predict_proba(task.X_test, task=task.name),
+            in_turn.predict_proba(task.X_test, task=task.name),
         )
 
 
 def test_results_come_in_order_and_little_is_handed_out_ahead(one_machine):
-    squares = parallel_map(lambda x, y: x * y, range(20), range(20), n_jobs=None, prefer="processes")
+    squares = parallel_map(
+        lambda x, y: x * y, range(20), range(20), n_jobs=None, prefer="processes"
+    )
     assert squares == [x * x for x in range(20)]
     assert one_machine.most == 2 * one_machine.n_workers
-    shared = parallel_map(lambda x, y: x + y, range(3), repeat(place(10), 3), n_jobs=None, prefer="processes")
+    shared = parallel_map(
+        lambda x, y: x + y, range(3), repeat(place(10), 3), n_jobs=None, prefer="processes"
+    )
     assert shared == [10, 11, 12]
     assert parallel_map(len, [], n_jobs=None, prefer="processes") == []
 
@@ -156,37 +175,57 @@ def test_repetitions_through_an_engine_are_those_without(one_machine):
 
 
 def test_a_name_that_is_close_is_suggested_and_an_engine_ends_with_its_block():
-    with pytest.raises(ParameterError, match="engine='rey' is unknown. Did you mean 'ray'\\? Choose one of: 'local', "):
+    with pytest.raises(
+        ParameterError,
+        match="engine='rey' is unknown. Did you mean 'ray'\\? Choose one of: 'local', ",
+    ):
         lifelong.engine("rey").__enter__()
-    with pytest.raises(ParameterError, match="The local engine has no address"), lifelong.engine("local", "here:1"):
+    with (
+        pytest.raises(ParameterError, match="The local engine has no address"),
+        lifelong.engine("local", "here:1"),
+    ):
         pass
     assert current() is None
 
 
 @pytest.mark.parametrize(("name", "package"), [("ray", "ray"), ("dask", "distributed")])
 def test_an_engine_that_is_not_installed_names_its_extra(name, package, monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, package, None)  # Python's own way to say that there is no such module
-    with pytest.raises(MissingExtraError, match=rf"pip install 'lifelong\[{name}\]'"), lifelong.engine(name):
+    monkeypatch.setitem(
+        sys.modules, package, None
+    )  # Python's own way to say that there is no such module
+    with (
+        pytest.raises(MissingExtraError, match=rf"pip install 'lifelong\[{name}\]'"),
+        lifelong.engine(name),
+    ):
         pass
     command = ["run", "xor-xnor", "--smoke", "--engine", name, "--out", str(tmp_path / "run")]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 1
     assert len(done.stderr.strip().splitlines()) == 1
-    assert f"'{name}' needs {package}, which is not installed. Run: pip install 'lifelong[{name}]'" in done.stderr
+    assert (
+        f"'{name}' needs {package}, which is not installed. Run: pip install 'lifelong[{name}]'"
+        in done.stderr
+    )
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:1", "tcp://127.0.0.1:1", "nonsense", "host:port", ""])
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:1", "tcp://127.0.0.1:1", "nonsense", "host:port", ""]
+)
 def test_an_address_where_nobody_answers_is_one_line(address):
     with pytest.raises(EngineError) as raised:
         check_reachable("Ray", address, "ray start --head")
-    assert str(raised.value).startswith(f"Nobody answers at {address}. Is Ray running there? Start it with: ray start")
+    assert str(raised.value).startswith(
+        f"Nobody answers at {address}. Is Ray running there? Start it with: ray start"
+    )
     assert "\n" not in str(raised.value)
     assert isinstance(raised.value, LifelongError)
 
 
 def test_other_versions_are_one_line_that_names_them():
-    with pytest.raises(EngineError, match="numpy [0-9.]+, not 0.0.1; torch .*, not 0.0.2") as raised:
+    with pytest.raises(
+        EngineError, match="numpy [0-9.]+, not 0.0.1; torch .*, not 0.0.2"
+    ) as raised:
         check_versions({**versions_here(), "numpy": "0.0.1", "torch": "0.0.2"})
     assert "\n" not in str(raised.value)
 

@@ -77,7 +77,9 @@ def test_trees_are_those_that_scikit_learn_grows_on_the_same_rows_bit_for_bit() 
 
 def test_parameters_of_trees_are_still_checked() -> None:
     with pytest.raises(InvalidParameterError, match="max_features"):
-        ForestEncoder(max_features="all").fit(np.zeros((4, 2), np.float32), np.arange(4), rng=np.random.default_rng(0))
+        ForestEncoder(max_features="all").fit(
+            np.zeros((4, 2), np.float32), np.arange(4), rng=np.random.default_rng(0)
+        )
 
 
 def test_images_in_chunks_are_what_they_are_at_once_to_six_digits() -> None:
@@ -86,11 +88,15 @@ def test_images_in_chunks_are_what_they_are_at_once_to_six_digits() -> None:
         body = cnn((1, 8, 8), width=0.25).eval()
         X = torch.randn(300, 1, 8, 8)
         at_once = body(X).numpy()
-    np.testing.assert_allclose(forward(body, X.numpy(), device=torch.device("cpu")), at_once, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        forward(body, X.numpy(), device=torch.device("cpu")), at_once, rtol=1e-5, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("network", ["auto", "cnn", "mlp", (12,)])
-def test_rows_standardised_once_train_the_same_network_bit_for_bit(network, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_standardised_once_train_the_same_network_bit_for_bit(
+    network, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.random((60, 3, 8, 8), dtype=np.float32), np.arange(60) % 3
     encoder = NetworkEncoder(network, width=0.1, recipe=Recipe(iterations=6))

@@ -52,6 +52,8 @@ def test_bars_can_be_switched_off():
 
 
 def test_nothing_is_written_when_not_on_a_terminal():
-    done = subprocess.run([sys.executable, "-c", SCRIPT.format(steps=6)], capture_output=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT.format(steps=6)], capture_output=True, timeout=60, check=True
+    )
     assert done.stderr == b""
     assert done.stdout == b""

@@ -16,7 +16,9 @@ sys.meta_path.insert(0, NoTorch())
 
 
 def run(script):
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 def test_the_forest_learner_works_without_torch():
@@ -38,7 +40,10 @@ def test_asking_for_the_network_learner_without_torch_names_the_extra():
         "from lifelong import SillyNetwork\nSillyNetwork()\n"
     )
     assert done.returncode == 1
-    assert "SillyNetwork needs torch, which is not installed. Run: pip install 'lifelong[torch]'" in done.stderr
+    assert (
+        "SillyNetwork needs torch, which is not installed. Run: pip install 'lifelong[torch]'"
+        in done.stderr
+    )
 
 
 def test_asking_for_the_network_encoder_without_torch_names_the_extra_too():
@@ -63,6 +68,6 @@ def test_every_public_name_is_there_and_an_unknown_one_is_explained():
         "for name in lifelong.__all__: getattr(lifelong, name)\n"
         "assert set(lifelong.__all__) <= set(dir(lifelong))\n"
         "try: lifelong.SillyForrest\n"
-        "except AttributeError as error: assert 'SillyForest' in str(error)\n"
+        "except AttributeError as error: assert \"Did you mean 'SillyForest'?\" in str(error)\n"
     )
     assert done.returncode == 0, done.stderr

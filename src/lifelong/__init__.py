@@ -6,6 +6,8 @@ Names are loaded when they are first used, so that ``import lifelong`` is instan
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from lifelong._provided import provide
+
 if TYPE_CHECKING:
     from lifelong.channels import Channel as Channel
     from lifelong.channels import ForestChannel as ForestChannel
@@ -36,8 +38,16 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+provide("files of learners", "lifelong.persistence.files:FILES")  # for `store=` and `add_encoder`
+
 _HOMES = {
-    "lifelong.channels": ["Channel", "ForestChannel", "LeafChannel", "NeighboursChannel", "RidgeChannel"],
+    "lifelong.channels": [
+        "Channel",
+        "ForestChannel",
+        "LeafChannel",
+        "NeighboursChannel",
+        "RidgeChannel",
+    ],
     "lifelong.encoders": ["Encoder", "ForestEncoder"],
     "lifelong.encoders.network": ["NetworkEncoder"],
     "lifelong.encoders.pretrained": ["PretrainedEncoder"],
@@ -50,16 +60,23 @@ _HOMES = {
     "lifelong.persistence.exchange": ["ImportedEncoder", "export_encoder", "import_encoder"],
     "lifelong.tasks": ["Task", "TaskStream"],
 }
-_NEEDS_TORCH = {"lifelong.encoders.network": "torch", "lifelong.encoders.pretrained": "pretrained"}  # home → extra
+_NEEDS_TORCH = {
+    "lifelong.encoders.network": "torch",
+    "lifelong.encoders.pretrained": "pretrained",
+}  # home → extra
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
-        raise AttributeError(f"module 'lifelong' has no attribute {name!r}. Public names: {', '.join(__all__)}.")
+        hint = import_module("lifelong._words").did_you_mean(name, __all__)
+        problem = f"module 'lifelong' has no attribute {name!r}.{hint}"
+        raise AttributeError(f"{problem} Public names: {', '.join(__all__)}.")
     if _HOME_OF[name] in _NEEDS_TORCH:
-        import_module("lifelong._extras").require("torch", extra=_NEEDS_TORCH[_HOME_OF[name]], for_what=name)
+        import_module("lifelong._extras").require(
+            "torch", extra=_NEEDS_TORCH[_HOME_OF[name]], for_what=name
+        )
     value = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value

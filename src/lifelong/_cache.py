@@ -12,7 +12,9 @@ class Cache:
     def __init__(self, max_bytes: int) -> None:
         # A lock that its holder may take again: an owner can die at any moment, also inside of a block below.
         self.max_bytes, self._total, self._lock = max_bytes, 0, threading.RLock()
-        self._values: OrderedDict[int, tuple[weakref.ref[Any], Any, int]] = OrderedDict()  # by the owner's id
+        self._values: OrderedDict[int, tuple[weakref.ref[Any], Any, int]] = (
+            OrderedDict()
+        )  # by the owner's id
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Cache, (self.max_bytes,)

@@ -4,7 +4,6 @@ A result is addressed by everything that it depends on. So one folder may serve 
 may be deleted at any time: what is missing is made again.
 """
 
-import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -19,10 +18,14 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from lifelong._files import replacing
+
 Arrays = dict[str, NDArray[Any]]
 
 _LONG = 0.05  # seconds: what takes less is not worth a file
-_MODEST = 1 / 300  # of what is free on the disk: larger files are not kept, so that the run's own rows have room
+_MODEST = (
+    1 / 300
+)  # of what is free on the disk: larger files are not kept, so that the run's own rows have room
 
 
 @dataclass
@@ -95,19 +98,25 @@ def digest(parts: Iterable[Any]) -> str:
 def _read(file: Path) -> tuple[Arrays, float] | None:
     try:
         with safe_open(file, framework="numpy") as content:
-            return {name: content.get_tensor(name) for name in content.keys()}, float(content.metadata()["seconds"])  # noqa: SIM118
-    except (OSError, SafetensorError, TypeError, KeyError):  # not there, torn by a power cut, or not ours
+            return {name: content.get_tensor(name) for name in content.keys()}, float(
+                content.metadata()["seconds"]
+            )  # noqa: SIM118
+    except (
+        OSError,
+        SafetensorError,
+        TypeError,
+        KeyError,
+    ):  # not there, torn by a power cut, or not ours
         return None
 
 
 def _write(file: Path, arrays: Arrays, seconds: float) -> None:
     with suppress(OSError, SafetensorError):  # a full disk: the result is there all the same
-        if sum(array.nbytes for array in arrays.values()) > _MODEST * shutil.disk_usage(file.parent).free:
+        if (
+            sum(array.nbytes for array in arrays.values())
+            > _MODEST * shutil.disk_usage(file.parent).free
+        ):
             return
-        unfinished = file.with_suffix(f".{os.getpid()}.unfinished")
-        try:
-            whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-            save_file(whole, unfinished, {"seconds": repr(seconds)})
-            unfinished.replace(file)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        with replacing(file) as scratch:
+            save_file(whole, scratch.path, {"seconds": repr(seconds)})

@@ -51,7 +51,9 @@ def place(value: Value) -> Value:
     return value if engine is None else engine.place(value)
 
 
-def _on_engine(engine: Engine, function: Callable[..., Result], rows: list[tuple[Any, ...]]) -> Iterator[Result]:
+def _on_engine(
+    engine: Engine, function: Callable[..., Result], rows: list[tuple[Any, ...]]
+) -> Iterator[Result]:
     come: dict[int, Result] = {}
     handed_on = 0
     for number, event in engine.events(partial(_once, function), rows):

@@ -25,7 +25,11 @@ class Bar:
     def advance(self, note: str = "") -> None:
         """One more step is done; ``note`` says what comes next."""
         self._done += 1
-        if self._display is None and time.perf_counter() - self._started > _PATIENCE and self._done < self._total:
+        if (
+            self._display is None
+            and time.perf_counter() - self._started > _PATIENCE
+            and self._done < self._total
+        ):
             self._display = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(),
@@ -37,7 +41,9 @@ class Bar:
             self._row = self._display.add_task(self._title, total=self._total)
             self._display.start()
         if self._display is not None:
-            self._display.update(self._row, completed=self._done, description=f"{self._title} {note}".strip())
+            self._display.update(
+                self._row, completed=self._done, description=f"{self._title} {note}".strip()
+            )
 
     def close(self) -> None:
         """Take the bar off the terminal."""

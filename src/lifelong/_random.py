@@ -24,7 +24,11 @@ def seed_from(random_state: RandomState) -> int:
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
+    if (
+        isinstance(random_state, bool)
+        or not isinstance(random_state, int | np.integer)
+        or random_state < 0
+    ):
         raise ParameterError(
             f"random_state={random_state!r} is not usable. Give a whole number ≥ 0, a numpy Generator, or None."
         )
@@ -37,5 +41,7 @@ def generator(seed: int, *purpose: Hashable) -> np.random.Generator:
     >>> generator(0, "site-a", "encoder").integers(100) == generator(0, "site-a", "encoder").integers(100)
     np.True_
     """
-    address = tuple(int.from_bytes(blake2b(repr(part).encode(), digest_size=8).digest()) for part in purpose)
+    address = tuple(
+        int.from_bytes(blake2b(repr(part).encode(), digest_size=8).digest()) for part in purpose
+    )
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=address))

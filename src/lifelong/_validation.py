@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import assert_all_finite, check_array, column_or_1d
 
+from lifelong._words import did_you_mean
 from lifelong.exceptions import InputError, InputTypeError, ParameterError
 
 Rows = NDArray[np.float32]  # (n, p) or (n, c, h, w)
@@ -28,18 +29,24 @@ def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = 
         X = X.detach().cpu().numpy()
     if _holds_text(X):
         raise InputError(
-            "X holds text. Turn it into numbers first, for example with sklearn's OrdinalEncoder.", see="my-data"
+            "X holds text. Turn it into numbers first, for example with sklearn's OrdinalEncoder.",
+            see="my-data",
         )
     try:
-        with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite and is refused as such
-            rows: Rows = check_array(X, dtype=np.float32, order="C", allow_nd=True, estimator=owner, input_name="X")
+        with np.errstate(
+            over="ignore"
+        ):  # what is too large for float32 becomes infinite and is refused as such
+            rows: Rows = check_array(
+                X, dtype=np.float32, order="C", allow_nd=True, estimator=owner, input_name="X"
+            )
     except TypeError as error:
         raise InputTypeError(str(error)) from None
     except ValueError as error:
         raise InputError(str(error), see="my-data") from None
     if rows.ndim == 3:
         raise InputError(
-            f"Images must be (n, channels, height, width); X has shape {rows.shape}. Try X[:, None].", see="my-data"
+            f"Images must be (n, channels, height, width); X has shape {rows.shape}. Try X[:, None].",
+            see="my-data",
         )
     if 0 in rows.shape:
         raise InputError(
@@ -54,7 +61,11 @@ def _is_sound(X: Any, in_shape: tuple[int, ...] | None) -> bool:
     """Whether X is an array as we want it already: looking closer takes longer than predicting a few rows."""
     if type(X) is not np.ndarray or X.dtype != np.float32 or X.ndim not in (2, 4) or 0 in X.shape:
         return False
-    if not X.flags.c_contiguous or not X.dtype.isnative or (in_shape is not None and X.shape[1:] != in_shape):
+    if (
+        not X.flags.c_contiguous
+        or not X.dtype.isnative
+        or (in_shape is not None and X.shape[1:] != in_shape)
+    ):
         return False
     # One pass over memory: a sum of squares is finite only if all numbers are (and not too large: then look closer).
     with np.errstate(over="ignore", invalid="ignore"):
@@ -64,7 +75,9 @@ def _is_sound(X: Any, in_shape: tuple[int, ...] | None) -> bool:
 def _holds_text(X: Any) -> bool:
     values = np.asarray(X) if not hasattr(X, "dtype") else X
     kind = getattr(values.dtype, "kind", "")
-    return kind in "US" or (kind == "O" and any(isinstance(value, str) for value in np.ravel(values)))
+    return kind in "US" or (
+        kind == "O" and any(isinstance(value, str) for value in np.ravel(values))
+    )
 
 
 def _shape_message(got: tuple[int, ...], known: tuple[int, ...], owner: str) -> str:
@@ -76,18 +89,28 @@ def _shape_message(got: tuple[int, ...], known: tuple[int, ...], owner: str) -> 
 def check_labels(y: Any, *, n_rows: int | None = None) -> Labels:
     """``y`` as a 1-d array of labels: any hashable kind, one per row."""
     if y is None:
-        raise InputError("requires y to be passed, but the target y is None: a task needs one label per row.")
+        raise InputError(
+            "requires y to be passed, but the target y is None: a task needs one label per row."
+        )
     if hasattr(y, "detach"):
         y = y.detach().cpu().numpy()
     try:
-        labels = _objects(y) if isinstance(y, list | tuple) and not _is_plain(y) else column_or_1d(y, warn=True)
+        labels = (
+            _objects(y)
+            if isinstance(y, list | tuple) and not _is_plain(y)
+            else column_or_1d(y, warn=True)
+        )
         if labels.dtype.kind in "fc":
             assert_all_finite(labels, input_name="y")
     except ValueError as error:
         raise InputError(str(error)) from None
     if n_rows is not None and len(labels) != n_rows:
-        raise InputError(f"X has {n_rows} rows and y has {len(labels)} labels. Give one label per row.")
-    if labels.dtype.kind == "c" or (labels.dtype.kind == "f" and (labels != np.floor(labels)).any()):
+        raise InputError(
+            f"X has {n_rows} rows and y has {len(labels)} labels. Give one label per row."
+        )
+    if labels.dtype.kind == "c" or (
+        labels.dtype.kind == "f" and (labels != np.floor(labels)).any()
+    ):
         raise InputError(
             "Unknown label type: y holds fractions (continuous), which look like a regression target. "
             "If they are names of classes, pass them as text.",
@@ -101,11 +124,17 @@ def check_weights(sample_weight: Any, *, n_rows: int) -> NDArray[np.float64]:
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputTypeError("sample_weight is not numbers. Give one number of at least 0 per row.") from None
+        raise InputTypeError(
+            "sample_weight is not numbers. Give one number of at least 0 per row."
+        ) from None
     if weights.shape != (n_rows,):
-        raise InputError(f"X has {n_rows} rows and sample_weight has shape {weights.shape}. Give one number per row.")
+        raise InputError(
+            f"X has {n_rows} rows and sample_weight has shape {weights.shape}. Give one number per row."
+        )
     if not np.isfinite(weights).all() or (weights < 0).any() or not (weights > 0).any():
-        raise InputError("sample_weight must be finite, at least 0, and above 0 for one row or more.")
+        raise InputError(
+            "sample_weight must be finite, at least 0, and above 0 for one row or more."
+        )
     return weights
 
 
@@ -149,7 +178,11 @@ def join_classes(known: Labels, new: Sequence[Hashable], like: Labels) -> Labels
 
 def check_share(value: float, name: str) -> float:
     """A number in [0, 1]."""
-    if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not 0 <= value <= 1:
+    if (
+        not isinstance(value, int | float | np.number)
+        or isinstance(value, bool)
+        or not 0 <= value <= 1
+    ):
         raise ParameterError(f"{name}={value!r} is not a share. Give a number from 0 to 1.")
     return float(value)
 
@@ -160,12 +193,16 @@ def check_count(value: int | None, name: str, *, optional: bool = False) -> int 
         return None
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         choice = ", or None for no limit" if optional else ""
-        raise ParameterError(f"{name}={value!r} is too small or no whole number. Give at least 1{choice}.")
+        raise ParameterError(
+            f"{name}={value!r} is too small or no whole number. Give at least 1{choice}."
+        )
     return int(value)
 
 
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     """One of a few words."""
     if value not in choices:
-        raise ParameterError(f"{name}={value!r} is unknown. Choose one of: {', '.join(map(repr, choices))}.")
+        known = ", ".join(map(repr, choices))
+        hint = did_you_mean(value, choices)
+        raise ParameterError(f"{name}={value!r} is unknown.{hint} Choose one of: {known}.")
     return str(value)

@@ -14,18 +14,23 @@
     ├── EngineError           (RuntimeError)    a cluster that cannot be reached, differs from this machine, or was lost
     └── MissingExtraError     (ImportError)     an optional dependency is not installed
 
-A message says what was wrong, what exists, and what to do; the errors that a new user meets also name the page that
-helps: ``InputError("…", see="my-data")`` ends in "See docs/my-data.md."
+A message says what was wrong, what exists, and what to do; the errors that a new user meets also
+link to the page that helps: ``InputError("…", see="my-data")`` ends in "See " and its address.
 """
 
 from sklearn.exceptions import NotFittedError
+
+DOCUMENTATION = "https://lifelong.readthedocs.io/en/latest"
 
 
 class LifelongError(Exception):
     """Base of all errors of this library: catch this one to catch them all."""
 
     def __init__(self, message: str = "", *, see: str | None = None) -> None:
-        super().__init__(message if see is None else f"{message.rstrip()} See docs/{see}.md.")
+        if see is not None:
+            # No full stop at the end: it would become a part of the address.
+            message = f"{message.rstrip()} See {DOCUMENTATION}/{see}.html"
+        super().__init__(message)
 
 
 class InputError(LifelongError, ValueError):

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
-from lifelong.channels import ForestChannel, LeafChannel, NeighboursChannel, RidgeChannel
+from lifelong.channels import ForestChannel, LeafChannel, NeighboursChannel, RidgeChannel, Seen
 from lifelong.channels.leaf import count_leaves, leaf_votes
 from lifelong.encoders import ForestEncoder
+from lifelong.testing import shown
 
 RNG = np.random.default_rng
 
@@ -20,7 +21,13 @@ def two_blobs(n=80, d=5, seed=0):
 
 
 def started(channel, y):
-    return channel.with_class_counts(np.bincount(y))
+    return channel.start(np.bincount(y))
+
+
+def update(channel, name, encoder, Z, y):
+    """The channel with more rows, as an encoder of another task represents them."""
+    n_leaves = encoder.n_leaves if encoder is not None and Z.dtype == np.int32 else 0
+    return shown(channel, name, Seen(Z, y, np.arange(len(y)), n_leaves=n_leaves))
 
 
 @given(
@@ -53,26 +60,34 @@ def test_votes_equal_a_loop_over_rows_and_trees():
 def test_a_row_in_empty_leaves_only_gets_the_class_priors():
     X, y = two_blobs()
     forest = ForestEncoder(n_trees=2).fit(X, y, rng=RNG(0))
-    channel = LeafChannel().with_class_counts(np.array([3, 1])).update("a", forest, forest.encode(X)[:0], y[:0])
-    np.testing.assert_allclose(channel.predict_proba({"a": forest.encode(X[:4])}), [[0.75, 0.25]] * 4)
+    channel = update(
+        LeafChannel().start(np.array([3, 1])), "a", forest, forest.encode(X)[:0], y[:0]
+    )
+    np.testing.assert_allclose(
+        channel.predict_proba({"a": forest.encode(X[:4])}), [[0.75, 0.25]] * 4
+    )
 
 
 def test_a_forest_channel_is_an_ordinary_random_forest():
     X, y = two_blobs(n=400)
     test, truth = two_blobs(n=2000, seed=1)
-    channel = started(ForestChannel(n_trees=200), y).update("a", None, X, y, rng=RNG(0))
+    channel = update(started(ForestChannel(n_trees=200), y), "a", None, X, y)
     ours = channel.predict_proba({"a": test})[:, 1]
     theirs = RandomForestClassifier(200, random_state=0).fit(X, y).predict_proba(test)[:, 1]
     assert np.abs(ours - theirs).mean() < 0.03
-    assert ((ours > 0.5) == truth).mean() == pytest.approx(((theirs > 0.5) == truth).mean(), abs=0.01)
+    assert ((ours > 0.5) == truth).mean() == pytest.approx(
+        ((theirs > 0.5) == truth).mean(), abs=0.01
+    )
 
 
-@pytest.mark.parametrize("channel", [ForestChannel(n_trees=5), NeighboursChannel(), NeighboursChannel(3)])
+@pytest.mark.parametrize(
+    "channel", [ForestChannel(n_trees=5), NeighboursChannel(), NeighboursChannel(3)]
+)
 def test_posteriors_average_over_encoders(channel):
     (Z_a, y), (Z_b, _) = two_blobs(), two_blobs(seed=1)
     both = started(channel, y)
     for name, Z in (("a", Z_a), ("b", Z_b)):
-        both = both.update(name, None, Z, y, rng=RNG(0))
+        both = update(both, name, None, Z, y)
     alone = [both.predict_proba({name: Z}) for name, Z in (("a", Z_a), ("b", Z_b))]
     np.testing.assert_allclose(both.predict_proba({"a": Z_a, "b": Z_b}), np.mean(alone, axis=0))
 
@@ -80,21 +95,25 @@ def test_posteriors_average_over_encoders(channel):
 @pytest.mark.parametrize("channel", [ForestChannel(n_trees=5), NeighboursChannel()])
 def test_an_encoder_without_rows_of_the_task_says_nothing(channel):
     Z, y = two_blobs()
-    knows = started(channel, y).update("a", None, Z, y, rng=RNG(0))
-    knows = knows.update("b", None, Z[:0], y[:0], rng=RNG(0))
-    np.testing.assert_array_equal(knows.predict_proba({"a": Z, "b": Z}), knows.predict_proba({"a": Z}))
-    empty = started(channel, y).update("b", None, Z[:0], y[:0], rng=RNG(0))
+    knows = update(started(channel, y), "a", None, Z, y)
+    knows = update(knows, "b", None, Z[:0], y[:0])
+    np.testing.assert_array_equal(
+        knows.predict_proba({"a": Z, "b": Z}), knows.predict_proba({"a": Z})
+    )
+    empty = update(started(channel, y), "b", None, Z[:0], y[:0])
     np.testing.assert_allclose(empty.predict_proba({"b": Z}), 0.5)
 
 
-@pytest.mark.parametrize("channel", [LeafChannel(), ForestChannel(n_trees=3), NeighboursChannel(), RidgeChannel()])
+@pytest.mark.parametrize(
+    "channel", [LeafChannel(), ForestChannel(n_trees=3), NeighboursChannel(), RidgeChannel()]
+)
 def test_updating_returns_a_new_channel_and_leaves_the_old_one_alone(channel):
     X, y = two_blobs()
     encoder = ForestEncoder(n_trees=3).fit(X, y, rng=RNG(0))
     Z = encoder.encode(X) if isinstance(channel, LeafChannel) else X
-    before = started(channel, y).update("a", encoder, Z, y, rng=RNG(0))
+    before = update(started(channel, y), "a", encoder, Z, y)
     answers, size = before.predict_proba({"a": Z}), before.nbytes
-    more = before.update("a", encoder, Z, 1 - y, rng=RNG(0))
+    more = update(before, "a", encoder, Z, 1 - y)
     more.with_class_counts(np.array([5, 5, 5]))
     np.testing.assert_array_equal(before.predict_proba({"a": Z}), answers)
     assert before.nbytes == size
@@ -106,10 +125,10 @@ def test_rows_in_two_parts_equal_rows_at_once(channel):
     X, y = two_blobs()
     encoder = ForestEncoder(n_trees=3).fit(X, y, rng=RNG(0))
     Z = encoder.encode(X) if isinstance(channel, LeafChannel) else X
-    at_once = started(channel, y).update("a", encoder, Z, y, rng=RNG(0))
+    at_once = update(started(channel, y), "a", encoder, Z, y)
     in_parts = started(channel, y)
     for part in (slice(0, 30), slice(30, None)):
-        in_parts = in_parts.update("a", encoder, Z[part], y[part], rng=RNG(0))
+        in_parts = update(in_parts, "a", encoder, Z[part], y[part])
     np.testing.assert_array_equal(at_once.predict_proba({"a": Z}), in_parts.predict_proba({"a": Z}))
 
 
@@ -118,10 +137,10 @@ def test_a_new_class_gets_a_column(channel):
     X, y = two_blobs()
     encoder = ForestEncoder(n_trees=3).fit(X, y, rng=RNG(0))
     Z = encoder.encode(X) if isinstance(channel, LeafChannel) else X
-    old = started(channel, y).update("a", encoder, Z, y, rng=RNG(0))
+    old = update(started(channel, y), "a", encoder, Z, y)
     new = old.with_class_counts(np.array([40, 40, 80]))
     np.testing.assert_allclose(new.predict_proba({"a": Z})[:, :2], old.predict_proba({"a": Z}))
-    grown = new.update("a", encoder, Z, np.full(len(y), 2), rng=RNG(0))
+    grown = update(new, "a", encoder, Z, np.full(len(y), 2))
     assert grown.predict_proba({"a": Z})[:, 2].mean() > 0.3
 
 
@@ -130,7 +149,7 @@ def test_counts_outgrow_small_integers_without_wrapping():
     encoder = ForestEncoder(n_trees=1).fit(X, y, rng=RNG(0))
     channel = started(LeafChannel(), y)
     for _ in range(300):
-        channel = channel.update("a", encoder, encoder.encode(X), y)
+        channel = update(channel, "a", encoder, encoder.encode(X), y)
     assert channel.tables["a"].sum() == 300 * 300
 
 

@@ -11,7 +11,9 @@ FAST = ("--repetitions", "1", "--n-jobs", "1")
 def lifelong(*arguments, columns="80", timeout=300):
     command = [str(Path(sys.executable).with_name("lifelong")), *arguments]
     environment = {**os.environ, "COLUMNS": columns, "NO_COLOR": "1"}
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, env=environment)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=timeout, check=False, env=environment
+    )
 
 
 def test_help_names_the_commands():
@@ -37,13 +39,26 @@ def test_a_typo_is_one_line_and_a_non_zero_exit():
 
 
 def test_the_demo_prints_a_table_that_fits_and_writes_its_figures(tmp_path):
-    done = lifelong("demo", "--out", str(tmp_path / "figures"), "--learners", "silly-f,silly-n", *FAST)
+    done = lifelong(
+        "demo", "--out", str(tmp_path / "figures"), "--learners", "silly-f,silly-n", *FAST
+    )
     assert done.returncode == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80
-    for word in ("accuracy", "single", "reference", "FT", "BT", "gain", "XOR → XNOR", "digits", "silly-f", "silly-n"):
+    for word in (
+        "accuracy",
+        "single",
+        "reference",
+        "FT",
+        "BT",
+        "gain",
+        "XOR → XNOR",
+        "digits",
+        "silly-f",
+        "silly-n",
+    ):
         assert word in done.stdout
     names = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert names == {f"{name}.{kind}" for name in ("data", "error", "transfer") for kind in ("svg", "png")} | {
-        "table.csv"
-    }
+    assert names == {
+        f"{name}.{kind}" for name in ("data", "error", "transfer") for kind in ("svg", "png")
+    } | {"table.csv"}
     assert all(path.stat().st_size > 1000 for path in (tmp_path / "figures").iterdir())

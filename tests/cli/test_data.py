@@ -33,7 +33,15 @@ def test_check_reports_a_subset_as_a_subset():
 def test_check_without_a_name_checks_all_that_are_present():
     result = run(app, ["data", "check"])
     assert result.exit_code == 0, result.output
-    for source in ("fsdd", "cifar-100", "mnist", "svhn", "notmnist", "fashion-mnist", "mini-imagenet"):
+    for source in (
+        "fsdd",
+        "cifar-100",
+        "mnist",
+        "svhn",
+        "notmnist",
+        "fashion-mnist",
+        "mini-imagenet",
+    ):
         assert source in result.output
 
 
@@ -42,7 +50,10 @@ def test_what_is_missing_or_unknown_ends_with_one_line(tmp_path):
         (["check", "cifar-10x10"], "cifar-100 is not in"),
         (["show", "core50-110x5"], "core50 is not in"),
         (["fetch", "mini-imagenet-20x5"], "mini-imagenet cannot be downloaded"),
-        (["check", "imagenet"], "dataset='imagenet' is unknown. Choose one of"),
+        (
+            ["check", "imagenet"],
+            "dataset='imagenet' is unknown. Did you mean 'mini-imagenet-20x5'? Choose",
+        ),
     ):
         result = run(app, ["data", *arguments, "--data-dir", str(tmp_path)])
         assert result.exit_code == 1
@@ -62,10 +73,18 @@ def test_check_of_a_damaged_dataset_fails(tmp_path):
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "tasks"),
-    [("spoken-digit", 6), ("cifar-10x10", 10), ("five-datasets", 5), ("mini-imagenet-20x5", 20), ("tabular-cifar", 10)],
+    [
+        ("spoken-digit", 6),
+        ("cifar-10x10", 10),
+        ("five-datasets", 5),
+        ("mini-imagenet-20x5", 20),
+        ("tabular-cifar", 10),
+    ],
 )
 def test_show_writes_a_contact_sheet_with_a_row_per_task(name, tasks, tmp_path):
-    result = run(app, ["data", "show", name, "--columns", "5", "--out", str(tmp_path / "sheet.png")])
+    result = run(
+        app, ["data", "show", name, "--columns", "5", "--out", str(tmp_path / "sheet.png")]
+    )
     assert result.exit_code == 0, result.output
     with Image.open(tmp_path / "sheet.png") as sheet:
         side = 84 if name.startswith("mini") else 28 if name == "spoken-digit" else 32
@@ -76,7 +95,18 @@ def test_show_writes_a_contact_sheet_with_a_row_per_task(name, tasks, tmp_path):
 def test_show_lists_the_tasks_of_a_table(tmp_path):
     rows = "".join(f"{site},{n % 2},{n}\n" for site in ("north", "south") for n in range(8))
     (tmp_path / "table.csv").write_text("site,ill,age\n" + rows)
-    result = run(app, ["data", "show", str(tmp_path / "table.csv"), "--task-column", "site", "--label-column", "ill"])
+    result = run(
+        app,
+        [
+            "data",
+            "show",
+            str(tmp_path / "table.csv"),
+            "--task-column",
+            "site",
+            "--label-column",
+            "ill",
+        ],
+    )
     assert result.exit_code == 0, result.output
     assert [line.split() for line in result.output.splitlines()[1:]] == [
         ["north", "6", "2", "0,", "1"],

@@ -9,14 +9,18 @@ from lifelong.tasks.simulations import gaussian_xor
 
 
 def lifelong(*arguments):
-    return CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, [str(argument) for argument in arguments])
+    return CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(
+        app, [str(argument) for argument in arguments]
+    )
 
 
 @pytest.fixture
 def folder(tmp_path):
     learner = SillyForest(3, budget=2, random_state=0)
     for number in range(3):
-        learner.partial_fit(*gaussian_xor(50, angle=number, random_state=number), task=f"site-{number}")
+        learner.partial_fit(
+            *gaussian_xor(50, angle=number, random_state=number), task=f"site-{number}"
+        )
     save(learner, tmp_path / "saved")
     return tmp_path / "saved"
 
@@ -24,7 +28,13 @@ def folder(tmp_path):
 def test_inspect_says_what_a_learner_holds(folder):
     done = lifelong("inspect", folder)
     assert done.exit_code == 0, done.output
-    for word in ("SillyForest: 3 tasks, 150 rows seen, 2 encoders", "site-0", "site-2", "format 1", "scikit-learn"):
+    for word in (
+        "SillyForest: 3 tasks, 150 rows seen, 2 encoders",
+        "site-0",
+        "site-2",
+        "format 1",
+        "scikit-learn",
+    ):
         assert word in done.stdout
     assert "budget=2" in done.stdout
     assert "checksums: ok" in done.stdout

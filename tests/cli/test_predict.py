@@ -79,7 +79,9 @@ def written(folder, kind, X, header=("a", "b", "c")):
 
 @pytest.mark.parametrize("kind", ["csv", "npy", "parquet"])
 @pytest.mark.parametrize("batch", [1, 4, 1000])
-def test_every_kind_of_file_gives_the_learner_s_own_answers(kind, batch, learner, model, X, tmp_path):
+def test_every_kind_of_file_gives_the_learner_s_own_answers(
+    kind, batch, learner, model, X, tmp_path
+):
     path = written(tmp_path, kind, X)
     done = run(model, "--task", "sign", "--input", path, "--proba", "--batch-size", batch)
     assert done.exit_code == 0, done.output
@@ -94,7 +96,10 @@ def test_every_kind_of_file_gives_the_learner_s_own_answers(kind, batch, learner
 def test_a_header_is_optional_and_labels_alone_are_the_default(learner, model, X, tmp_path):
     path = write_csv(tmp_path / "rows.csv", X)
     done = run(model, "--task", "sign", "--input", path)
-    assert table(done.stdout) == [["label"], *([label] for label in learner.predict(X, task="sign"))]
+    assert table(done.stdout) == [
+        ["label"],
+        *([label] for label in learner.predict(X, task="sign")),
+    ]
 
 
 def test_a_task_may_be_called_by_a_number(learner, model, X, tmp_path):
@@ -117,7 +122,9 @@ def test_columns_are_found_by_name_where_the_learner_knows_names(X, tmp_path):
         path = written(tmp_path, kind, mixed, header=("id", "c", "a", "b"))
         done = run(tmp_path / "model", "--input", path)
         assert done.exit_code == 0, done.output
-        assert [line[0] == "True" for line in table(done.stdout)[1:]] == learner.predict(frame).tolist()
+        assert [line[0] == "True" for line in table(done.stdout)[1:]] == learner.predict(
+            frame
+        ).tolist()
         path = written(tmp_path, kind, mixed, header=("id", "c", "a", "B"))
         done = run(tmp_path / "model", "--input", path)
         assert done.exit_code == 1
@@ -185,7 +192,9 @@ def test_other_wrong_files_are_one_clear_line(name, content, what, model, tmp_pa
     if content is not None:
         (tmp_path / name).write_bytes(content)
     done = run(model, "--task", "sign", "--input", tmp_path / name)
-    assert (done.exit_code, what in done.stderr, done.stderr.count("\n")) == (1, True, 1), done.stderr
+    assert (done.exit_code, what in done.stderr, done.stderr.count("\n")) == (1, True, 1), (
+        done.stderr
+    )
 
 
 def test_npy_files_run_no_code(model, tmp_path):
@@ -200,7 +209,10 @@ def test_npy_files_run_no_code(model, tmp_path):
 def test_an_unknown_task_or_model_is_one_clear_line(model, X, tmp_path):
     path = written(tmp_path, "npy", X)
     done = run(model, "--task", "sgin", "--input", path)
-    assert (done.exit_code, "Unknown task 'sgin'. Known tasks: 'sign', 7." in done.stderr) == (1, True)
+    assert (done.exit_code, "Unknown task 'sgin'. Known tasks: 'sign', 7." in done.stderr) == (
+        1,
+        True,
+    )
     done = run(model, "--input", path)
     assert (done.exit_code, "Several tasks are known" in done.stderr) == (1, True)
     done = run(tmp_path, "--task", "sign", "--input", path)
@@ -231,7 +243,17 @@ def test_memory_does_not_grow_with_the_file(model, tmp_path):
         path = tmp_path / "rows.csv"
         path.write_text(line * n)
         out = tmp_path / "labels.csv"
-        command = [sys.executable, "-c", PEAK, "predict", str(model), "--task", "sign", "--input", str(path)]
+        command = [
+            sys.executable,
+            "-c",
+            PEAK,
+            "predict",
+            str(model),
+            "--task",
+            "sign",
+            "--input",
+            str(path),
+        ]
         done = subprocess.run(
             [*command, "--out", str(out), "--batch-size", "5000"],
             capture_output=True,

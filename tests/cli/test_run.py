@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,7 +25,10 @@ def invoke(*arguments):
 
 def without_clocks(folder):
     summary = json.loads((folder / "summary.json").read_text())
-    return {label: {k: v for k, v in means.items() if k not in CLOCKS} for label, means in summary.items()}
+    return {
+        label: {k: v for k, v in means.items() if k not in CLOCKS}
+        for label, means in summary.items()
+    }
 
 
 FAST = ("run", "xor-rxor", "--smoke", "--learners", "silly-f")
@@ -99,7 +104,63 @@ def test_a_report_is_one_page_with_files_beside_it(whole, tmp_path):
     done = invoke("report", whole, "--out", tmp_path)
     assert done.exit_code == 0, done.output
     assert (tmp_path / "report.html").stat().st_size > 10_000
-    assert {"strip.svg", "strip.png", "matrices.svg"} <= {path.name for path in (tmp_path / "figures").iterdir()}
+    assert {"strip.svg", "strip.png", "matrices.svg"} <= {
+        path.name for path in (tmp_path / "figures").iterdir()
+    }
+
+
+MARKS = "# A page\n<!-- measured: begin -->\n<!-- measured: end -->\n"
+
+
+def test_for_a_page_a_report_writes_what_the_page_shows_and_packed_rows(whole, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(MARKS)
+    out = tmp_path / "results"
+    figures = out / "figures"
+    assert invoke("report", whole, "--out", out).exit_code == 0
+    assert {"strip.png", "matrices.svg"} <= {path.name for path in figures.iterdir()}
+    (out / "report.html").unlink()
+    done = invoke("report", whole, "--out", out, "--page", page)
+    assert done.exit_code == 0, done.output
+    numbers = {"rows.jsonl.gz", "spec.json", "summary.json", "table.csv", "tasks.csv"}
+    assert {path.name for path in out.iterdir()} == {*numbers, "figures"}
+    shown = {path.name for path in figures.iterdir()}
+    assert shown == set(re.findall(r"results/figures/([\w-]+\.svg)", page.read_text()))
+    assert "strip.svg" in shown
+    assert Store(out).rows() == Store(whole).rows()
+    again = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    assert invoke("report", out, "--out", out, "--page", page).exit_code == 0
+    assert again == {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+
+def test_a_run_takes_rows_over_from_a_folder_that_a_report_has_written(whole, tmp_path):
+    assert invoke("report", whole, "--out", tmp_path / "results").exit_code == 0
+    done = invoke(*FAST, "--out", tmp_path / "run", "--reuse", tmp_path / "results")
+    assert done.exit_code == 0, done.output
+    assert "Taken over from other runs: 62 rows, nothing left to do." in done.output
+    assert json.loads((tmp_path / "run" / "summary.json").read_text()) == json.loads(
+        (whole / "summary.json").read_text()
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (["--open"], "--page does not write"),
+        (["another"], "--page is for one experiment, and these are 2"),
+    ],
+)
+def test_a_page_is_for_one_experiment_and_is_no_report_to_open(more, problem, whole, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(MARKS)
+    store = Store(tmp_path / "another")
+    store.write_spec(replace(Store(whole).read_spec(), experiment="another"))
+    store.write_packed(Store(whole).rows())
+    more = [store.folder if one == "another" else one for one in more]
+    done = invoke("report", whole, *more, "--out", tmp_path / "results", "--page", page)
+    assert done.exit_code == 1
+    assert problem in done.stderr
+    assert page.read_text() == MARKS
 
 
 def test_several_runs_are_compared_side_by_side(whole, tmp_path):
@@ -124,5 +185,12 @@ def test_help_has_examples_and_list_names_every_experiment():
     shown = CliRunner(env=environment).invoke(app, ["run", "--help"]).output
     assert "lifelong run xor-xnor --repetitions 10" in shown
     listed = CliRunner(env=environment).invoke(app, ["list", "experiments"]).output
-    for name in ("xor-xnor", "cifar-10x10", "food1k-budget", "adversarial-rotation", "resources", "demo"):
+    for name in (
+        "xor-xnor",
+        "cifar-10x10",
+        "food1k-budget",
+        "adversarial-rotation",
+        "resources",
+        "demo",
+    ):
         assert name in listed

@@ -5,6 +5,7 @@
 
 import doctest
 import re
+import tomllib
 import unicodedata
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 import lifelong
 from lifelong import exceptions
 from lifelong.cli import app
+from lifelong.evaluation import ErrorTable
 from lifelong.exceptions import InputError, LifelongError, MissingExtraError
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +30,9 @@ def name_of(page):
 
 def anchors_of(page):
     """The anchors that a code host makes of headings."""
-    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(
+        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
     titles = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
     return {_anchor(title) for title in titles}
 
@@ -55,7 +59,12 @@ def test_every_link_of_a_page_leads_somewhere(page):
 @pytest.mark.parametrize("page", RUN, ids=name_of)
 def test_the_code_of_a_page_runs_and_prints_what_it_says(page):
     options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    assert doctest.testfile(str(page), module_relative=False, optionflags=options, encoding="utf-8").failed == 0
+    assert (
+        doctest.testfile(
+            str(page), module_relative=False, optionflags=options, encoding="utf-8"
+        ).failed
+        == 0
+    )
 
 
 def test_pages_that_errors_name_exist():
@@ -65,19 +74,45 @@ def test_pages_that_errors_name_exist():
     assert [page for page in sorted(named) if not (DOCS / f"{page}.md").is_file()] == []
 
 
+def test_errors_and_the_package_link_to_the_same_documentation():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["urls"]["Documentation"] == f"{exceptions.DOCUMENTATION}/"
+
+
+def test_pages_say_how_many_rows_a_ridge_channel_keeps():
+    from lifelong.channels.ridge.settings import DEFAULT
+
+    page = (DOCS / "privacy.md").read_text(encoding="utf-8")
+    text = page.replace("10 000", "10000")
+    assert (
+        f"up to {DEFAULT.max_rows} rows per task and encoder ({DEFAULT.max_own_rows} by the task's own)"
+        in text
+    )
+
+
+def test_every_attribute_of_an_error_table_that_a_page_names_exists():
+    for page in PAGES:
+        for name in re.findall(r"`ErrorTable\.(\w+)", page.read_text(encoding="utf-8")):
+            assert hasattr(ErrorTable, name), (name_of(page), name)
+
+
 @pytest.mark.parametrize("kind", [LifelongError, InputError, MissingExtraError])
 def test_an_error_ends_with_its_page_and_survives_a_pickle(kind):
     import pickle
 
     error = kind("X holds text.", see="my-data")
-    assert str(error) == "X holds text. See docs/my-data.md."
+    assert str(error) == "X holds text. See https://lifelong.readthedocs.io/en/latest/my-data.html"
     assert str(pickle.loads(pickle.dumps(error))) == str(error)  # noqa: S301 - ours, a moment old
     assert str(kind("X holds text.")) == "X holds text."
 
 
 def test_every_public_name_is_on_a_page_of_the_api():
     pages = "".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
-    assert [name for name in lifelong.__all__ if f"lifelong.{name}" not in pages and f"[{name}]" not in pages] == []
+    assert [
+        name
+        for name in lifelong.__all__
+        if f"lifelong.{name}" not in pages and f"[{name}]" not in pages
+    ] == []
 
 
 def test_every_error_is_on_the_page_about_errors():
@@ -90,5 +125,7 @@ def test_every_error_is_on_the_page_about_errors():
 
 def test_every_command_is_on_the_page_of_the_command_line():
     page = (DOCS / "cli.md").read_text(encoding="utf-8")
-    commands = [command.name for command in app.registered_commands] + [group.name for group in app.registered_groups]
+    commands = [command.name for command in app.registered_commands] + [
+        group.name for group in app.registered_groups
+    ]
     assert [name for name in commands if f"`lifelong {name}" not in page] == []

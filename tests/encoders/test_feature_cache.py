@@ -62,7 +62,13 @@ def test_another_model_or_other_settings_have_other_features(tmp_path):
 
 def test_rows_of_another_shape_or_type_are_other_rows():
     row = np.zeros(4, dtype=np.float32)
-    keys = [key_of(row), key_of(row.reshape(2, 2)), key_of(row.astype(np.float64)), key_of("a"), key_of("b")]
+    keys = [
+        key_of(row),
+        key_of(row.reshape(2, 2)),
+        key_of(row.astype(np.float64)),
+        key_of("a"),
+        key_of("b"),
+    ]
     assert len(set(keys)) == 5
 
 
@@ -76,8 +82,12 @@ def test_a_damaged_shard_is_said_and_computed_again(tmp_path, damage):
     if damage == "gone":
         path.unlink()
     else:
-        path.write_bytes({"flipped": bytes(content), "cut": bytes(content[:-9]), "emptied": b""}[damage])
-    with pytest.warns(UserWarning, match="is damaged or gone: the features in it are computed again"):
+        path.write_bytes(
+            {"flipped": bytes(content), "cut": bytes(content[:-9]), "emptied": b""}[damage]
+        )
+    with pytest.warns(
+        UserWarning, match="is damaged or gone: the features in it are computed again"
+    ):
         again = ask(X[::-1], network, tmp_path)
     np.testing.assert_array_equal(again, right[::-1])
     assert len(network.asked) == 12

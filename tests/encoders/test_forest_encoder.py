@@ -3,15 +3,17 @@
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
+from lifelong.channels import Seen
 from lifelong.channels.leaf import count_leaves
 from lifelong.encoders import ForestEncoder
-from lifelong.encoders.base import held_out
 
 
 def unique_rows(n=120, n_classes=3):
     """Every row has a value of its own in every column, so a threshold betrays the two rows it lies between."""
     rng = np.random.default_rng(0)
-    X = np.stack([rng.choice(2**22, size=n, replace=False) for _ in range(4)], axis=1).astype(np.float32)
+    X = np.stack([rng.choice(2**22, size=n, replace=False) for _ in range(4)], axis=1).astype(
+        np.float32
+    )
     return X, rng.integers(n_classes, size=n)
 
 
@@ -25,7 +27,9 @@ def test_each_tree_saw_its_in_bag_rows_and_no_other():
         assert tree.n_node_samples[0] == in_bag[:, b].sum()
         inner = tree.children_left >= 0
         for feature, threshold in zip(tree.feature[inner], tree.threshold[inner], strict=True):
-            values = X[in_bag[:, b], feature].astype(float)  # whole numbers: their midpoints are exact
+            values = X[in_bag[:, b], feature].astype(
+                float
+            )  # whole numbers: their midpoints are exact
             assert threshold in np.add.outer(values, values) / 2
             held = X[~in_bag[:, b], feature].astype(float)
             assert threshold not in np.add.outer(held, X[:, feature]) / 2
@@ -47,7 +51,7 @@ def test_in_task_counts_hold_each_tree_s_held_out_rows_only():
     rng = np.random.default_rng(3)
     in_bag = encoder.split(y, rng=rng)
     forest = encoder.fit(X, y, in_bag=in_bag, rng=rng)
-    Z, _ = held_out(forest.encode(X), y, in_bag)
+    Z = Seen(forest.encode(X), y, np.arange(len(y)), in_bag=in_bag).held_out().Z
     counted = count_leaves(Z, y, forest.n_leaves, 3)
     by_hand = np.zeros_like(counted)
     for b, (tree, leaf_of_node) in enumerate(zip(forest.trees, forest.leaf_of_node, strict=True)):
@@ -63,7 +67,9 @@ def test_leaves_are_scikit_learns_numbered_through_the_forest():
     seeds = np.random.default_rng(4).integers(2**31 - 1, size=2)
     leaves, before = forest.encode(X), 0
     for b, seed in enumerate(seeds):
-        tree = DecisionTreeClassifier(max_depth=30, max_features="sqrt", random_state=int(seed)).fit(X, y)
+        tree = DecisionTreeClassifier(
+            max_depth=30, max_features="sqrt", random_state=int(seed)
+        ).fit(X, y)
         _, expected = np.unique(tree.apply(X), return_inverse=True)
         np.testing.assert_array_equal(leaves[:, b], before + expected)
         before += tree.get_n_leaves()
@@ -72,7 +78,10 @@ def test_leaves_are_scikit_learns_numbered_through_the_forest():
 
 def test_the_same_trees_grow_on_one_thread_and_on_two():
     X, y = unique_rows()
-    one, two = (ForestEncoder().fit(X, y, rng=np.random.default_rng(5), n_jobs=n_jobs).encode(X) for n_jobs in (1, 2))
+    one, two = (
+        ForestEncoder(n_jobs=n_jobs).fit(X, y, rng=np.random.default_rng(5)).encode(X)
+        for n_jobs in (1, 2)
+    )
     np.testing.assert_array_equal(one, two)
 
 

@@ -5,12 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifelong.encoders.base import held_out, honest_split
+from lifelong.channels import Seen
+from lifelong.encoders.base import honest_split
 
 labels = st.lists(st.integers(0, 4), min_size=1, max_size=60).map(np.array)
 
 
-@given(y=labels, share=st.floats(0.05, 0.95), seed=st.integers(0, 2**32 - 1), n_splits=st.integers(1, 5))
+@given(
+    y=labels,
+    share=st.floats(0.05, 0.95),
+    seed=st.integers(0, 2**32 - 1),
+    n_splits=st.integers(1, 5),
+)
 def test_every_split_has_in_bag_rows_and_leaves_some_out(y, share, seed, n_splits):
     in_bag = honest_split(y, share, rng=np.random.default_rng(seed), n_splits=n_splits)
     assert in_bag.shape == (len(y), n_splits)
@@ -39,7 +45,9 @@ def test_splits_of_different_trees_are_independent():
 
 
 def test_every_row_is_as_likely_as_any_other_to_be_in_bag():
-    in_bag = honest_split(np.repeat([0, 1], [10, 40]), 0.6, rng=np.random.default_rng(0), n_splits=4000)
+    in_bag = honest_split(
+        np.repeat([0, 1], [10, 40]), 0.6, rng=np.random.default_rng(0), n_splits=4000
+    )
     assert np.ptp(in_bag.mean(axis=1)) < 0.06
 
 
@@ -49,20 +57,22 @@ def test_a_share_of_one_holds_nothing_out():
 
 def test_a_tree_abstains_on_the_rows_it_trained_on():
     Z = np.arange(6, dtype=np.int32).reshape(3, 2)
-    seen, y = held_out(Z, np.arange(3), np.array([[True, False], [False, False], [True, True]]))
-    np.testing.assert_array_equal(seen, [[-1, 1], [2, 3], [-1, -1]])
-    np.testing.assert_array_equal(y, [0, 1, 2])
+    in_bag = np.array([[True, False], [False, False], [True, True]])
+    seen = Seen(Z, np.arange(3), np.arange(3), in_bag=in_bag).held_out()
+    np.testing.assert_array_equal(seen.Z, [[-1, 1], [2, 3], [-1, -1]])
+    np.testing.assert_array_equal(seen.y, [0, 1, 2])
 
 
 def test_a_network_keeps_only_rows_it_did_not_train_on():
     Z = np.arange(6, dtype=np.float32).reshape(3, 2)
-    seen, y = held_out(Z, np.arange(3), np.array([True, False, True]))
-    np.testing.assert_array_equal(seen, [[2, 3]])
-    np.testing.assert_array_equal(y, [1])
+    in_bag = np.array([True, False, True])
+    seen = Seen(Z, np.arange(3), np.arange(3), in_bag=in_bag).held_out()
+    np.testing.assert_array_equal(seen.Z, [[2, 3]])
+    np.testing.assert_array_equal(seen.y, [1])
 
 
 def test_an_encoder_of_another_task_has_seen_no_row():
     Z = np.arange(6, dtype=np.float32).reshape(3, 2)
-    seen, y = held_out(Z, np.arange(3), None)
-    np.testing.assert_array_equal(seen, Z)
-    assert len(y) == 3
+    seen = Seen(Z, np.arange(3), np.arange(3)).held_out()
+    np.testing.assert_array_equal(seen.Z, Z)
+    assert len(seen) == 3

@@ -38,7 +38,11 @@ def test_the_cnn_fits_every_image_size_of_the_benchmarks(shape):
 
 
 def test_a_quarter_of_the_width_is_a_quarter_of_every_layer():
-    layers = [layer for layer in build("cnn", (3, 32, 32), width=0.25).modules() if hasattr(layer, "out_channels")]
+    layers = [
+        layer
+        for layer in build("cnn", (3, 32, 32), width=0.25).modules()
+        if hasattr(layer, "out_channels")
+    ]
     assert [layer.out_channels for layer in layers] == [4, 8, 16, 32, 64]
 
 
@@ -54,7 +58,10 @@ def test_held_out_rows_do_not_touch_the_encoder():
     X, y = rows()
     in_bag = TINY.split(y, rng=np.random.default_rng(1))
     other = np.where(in_bag[:, None], X, 1e6).astype(np.float32)
-    one, two = (TINY.fit(part, y, in_bag=in_bag, rng=np.random.default_rng(2)).encode(X) for part in (X, other))
+    one, two = (
+        TINY.fit(part, y, in_bag=in_bag, rng=np.random.default_rng(2)).encode(X)
+        for part in (X, other)
+    )
     np.testing.assert_array_equal(one, two)
 
 
@@ -73,8 +80,12 @@ def largest_in_cells(maps, cells):
     """Cells overlap where a side is not a multiple of their number."""
     starts = [[cell * side // cells for cell in range(cells)] for side in maps.shape[2:]]
     ends = [[-(-(cell + 1) * side // cells) for cell in range(cells)] for side in maps.shape[2:]]
-    places = [[slice(*at) for at in zip(*both, strict=True)] for both in zip(starts, ends, strict=True)]
-    largest = [maps[:, :, down, across].max(axis=(2, 3)) for down in places[0] for across in places[1]]
+    places = [
+        [slice(*at) for at in zip(*both, strict=True)] for both in zip(starts, ends, strict=True)
+    ]
+    largest = [
+        maps[:, :, down, across].max(axis=(2, 3)) for down in places[0] for across in places[1]
+    ]
     return np.stack(largest, axis=2).reshape(len(maps), -1)
 
 
@@ -86,7 +97,13 @@ def test_the_middle_of_a_cnn_is_all_its_convolutions_pooled_and_equally_loud_and
     X, y = rows(60, (3, 16, 16))
     middle = CNN.fit(X, y, in_bag=EVERY_ROW, rng=np.random.default_rng(0))
     (front, network), head = fit_classifier(
-        X, y, network="cnn", width=0.1, recipe=CNN.recipe, rng=np.random.default_rng(0), device=torch.device("cpu")
+        X,
+        y,
+        network="cnn",
+        width=0.1,
+        recipe=CNN.recipe,
+        rng=np.random.default_rng(0),
+        device=torch.device("cpu"),
     )
     with torch.no_grad():
         x, pooled = front(torch.from_numpy(X)), []
@@ -94,10 +111,16 @@ def test_the_middle_of_a_cnn_is_all_its_convolutions_pooled_and_equally_loud_and
         for layer in list(network)[:15]:
             x = layer(x)
             if isinstance(layer, torch.nn.ReLU):  # what a convolution and its batch norm end in
-                pooled += [largest_in_cells(x.numpy(), cells) for cells in (1, 2, 3, 4) if cells <= x.shape[2]]
+                pooled += [
+                    largest_in_cells(x.numpy(), cells)
+                    for cells in (1, 2, 3, 4)
+                    if cells <= x.shape[2]
+                ]
     roots = [np.sqrt(one) for one in pooled]
     centred = [one - one.mean(axis=0) for one in roots]
-    by_hand = np.concatenate([*(one / np.sqrt((one**2).sum(axis=1).mean()) for one in centred), answer], axis=1)
+    by_hand = np.concatenate(
+        [*(one / np.sqrt((one**2).sum(axis=1).mean()) for one in centred), answer], axis=1
+    )
     np.testing.assert_allclose(middle.encode(X), by_hand, atol=1e-4)
     assert middle.encode(X).shape[1] == (1 + 4 + 9 + 16) * (2 + 3 + 6) + (1 + 4) * 13 + 25 + 3
     assert middle.n_answers == 3
@@ -115,7 +138,9 @@ def test_several_cnns_give_one_answer_which_comes_last():
     rng = np.random.default_rng(0)
     one, other = (CNN.fit(X, y, in_bag=EVERY_ROW, rng=rng).encode(X) for _ in range(2))
     together = replace(CNN, n_networks=2).fit(X, y, in_bag=EVERY_ROW, rng=np.random.default_rng(0))
-    by_hand = np.concatenate([one[:, :-3], other[:, :-3], (one[:, -3:] + other[:, -3:]) / 2], axis=1)
+    by_hand = np.concatenate(
+        [one[:, :-3], other[:, :-3], (one[:, -3:] + other[:, -3:]) / 2], axis=1
+    )
     np.testing.assert_allclose(together.encode(X), by_hand, atol=1e-6)
     assert together.n_answers == 3
 
@@ -131,14 +156,18 @@ def test_the_middle_of_an_mlp_is_all_its_hidden_layers_equally_loud():
     with torch.no_grad():
         first = network[:3](front(torch.from_numpy(X)))
         centred = [(one - one.mean(dim=0)).numpy() for one in (first, network[3:](first))]
-    by_hand = np.concatenate([one / np.sqrt((one**2).sum(axis=1).mean()) for one in centred], axis=1)
+    by_hand = np.concatenate(
+        [one / np.sqrt((one**2).sum(axis=1).mean()) for one in centred], axis=1
+    )
     np.testing.assert_allclose(middle.encode(X), by_hand, atol=1e-5)
     assert middle.encode(X).shape == (60, 8 + 6)
 
 
 def test_the_middle_of_a_users_network_may_be_negative():
     def network(in_shape):
-        return torch.nn.Sequential(torch.nn.Conv2d(in_shape[0], 4, 3), torch.nn.Tanh(), torch.nn.Flatten())
+        return torch.nn.Sequential(
+            torch.nn.Conv2d(in_shape[0], 4, 3), torch.nn.Tanh(), torch.nn.Flatten()
+        )
 
     X, y = rows(60, (3, 8, 8))
     encoder = NetworkEncoder(network, recipe=Recipe(epochs=1), layer="middle")
@@ -171,7 +200,8 @@ def test_the_same_generator_gives_the_same_bits_whatever_torch_was_doing():
 def test_inputs_of_any_scale_are_standardised():
     X, y = rows()
     small, large = (
-        TINY.fit(scale * X, y, rng=np.random.default_rng(0)).encode(scale * X) for scale in (1.0, np.float32(1024))
+        TINY.fit(scale * X, y, rng=np.random.default_rng(0)).encode(scale * X)
+        for scale in (1.0, np.float32(1024))
     )
     np.testing.assert_allclose(small, large, rtol=1e-3, atol=1e-4)
 

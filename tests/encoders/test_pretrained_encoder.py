@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from lifelong import PretrainedEncoder, Recipe, RidgeChannel, Silly, SillyNetwork, Task, TaskStream, evaluate
+from lifelong import (
+    PretrainedEncoder,
+    Recipe,
+    RidgeChannel,
+    Silly,
+    SillyNetwork,
+    Task,
+    TaskStream,
+    evaluate,
+)
 from lifelong.exceptions import DatasetError, InputError, ParameterError
 from lifelong.experiments.models import find_model
 from lifelong.nets.tiny_models import tiny_model
@@ -21,7 +30,9 @@ def images(n, task=0, seed=0):
     """Bars across or down, of a task's own spacing; the class is the direction."""
     rng, y = np.random.default_rng([task, seed]), np.arange(n) % 2
     bars = np.sin(np.arange(16) * (0.7 + 0.4 * task)) * 0.3 + 0.5
-    X = np.where(y[:, None, None, None] == 1, bars[:, None], bars[None, :]) * np.ones((n, 3, 16, 16))
+    X = np.where(y[:, None, None, None] == 1, bars[:, None], bars[None, :]) * np.ones(
+        (n, 3, 16, 16)
+    )
     return (X + rng.normal(0, 0.05, X.shape)).clip(0, 1).astype(np.float32), y
 
 
@@ -49,11 +60,15 @@ def test_frozen_features_have_seen_no_label_so_every_row_is_honest():
     assert not tiny().split(y, rng=np.random.default_rng(0)).any()
     first = SillyNetwork(encoder=tiny(), channel="ridge", budget=1, random_state=0)
     first.partial_fit(X, y, task="a").partial_fit(X, y, task="b")
-    np.testing.assert_allclose(first.predict_proba(X, task="a"), first.predict_proba(X, task="b"), atol=1e-12)
+    np.testing.assert_allclose(
+        first.predict_proba(X, task="a"), first.predict_proba(X, task="b"), atol=1e-12
+    )
 
 
 def test_a_frozen_encoder_transfers_nothing_between_tasks():
-    stream = TaskStream([Task(task, *images(20, task), *images(10, task, seed=1)) for task in range(2)])
+    stream = TaskStream(
+        [Task(task, *images(20, task), *images(10, task, seed=1)) for task in range(2)]
+    )
     make = lambda seed: SillyNetwork(encoder=tiny(), channel="ridge", budget=1, random_state=seed)  # noqa: E731
     table = evaluate(make, stream, 1)
     assert not table.forward_transfer.any()
@@ -66,7 +81,10 @@ def test_tuned_layers_are_trained_per_task_on_in_bag_rows_alone():
     in_bag = encoder.split(y, rng=np.random.default_rng(1))
     assert 0 < in_bag.sum() < 30
     other = np.where(in_bag[:, None, None, None], X, 1 - X).astype(np.float32)
-    one, two = (encoder.fit(rows, y, in_bag=in_bag, rng=np.random.default_rng(2)).encode(X) for rows in (X, other))
+    one, two = (
+        encoder.fit(rows, y, in_bag=in_bag, rng=np.random.default_rng(2)).encode(X)
+        for rows in (X, other)
+    )
     np.testing.assert_array_equal(one, two)
     assert one.shape == (30, 8)
     assert (one >= 0).all()  # behind a ReLU
@@ -75,12 +93,17 @@ def test_tuned_layers_are_trained_per_task_on_in_bag_rows_alone():
 def test_more_layers_may_be_trained():
     X, y = images(20)
     fitted = tuned(tune=3).fit(X, y, rng=np.random.default_rng(0))
-    assert len([layer for layer in fitted.layers.body.modules() if hasattr(layer, "out_features")]) == 2
+    assert (
+        len([layer for layer in fitted.layers.body.modules() if hasattr(layer, "out_features")])
+        == 2
+    )
     assert fitted.encode(X).shape == (20, 8)
 
 
 @pytest.mark.parametrize("channel", ["ridge", "forest"])
-def test_a_learner_with_tuned_layers_is_the_same_to_the_last_bit_with_or_without_a_cache(channel, tmp_path):
+def test_a_learner_with_tuned_layers_is_the_same_to_the_last_bit_with_or_without_a_cache(
+    channel, tmp_path
+):
     posteriors = []
     for cache_dir in (None, tmp_path, tmp_path):
         learner = SillyNetwork(encoder=tuned(cache_dir=cache_dir), channel=channel, random_state=3)
@@ -105,13 +128,18 @@ def test_rows_that_are_features_already_stay_as_they_are():
     encoder, (X, y) = tiny(), images(20)
     Z = encoder.features(X)
     np.testing.assert_array_equal(encoder.features(Z), Z)
-    raw, ready = (SillyNetwork(encoder=encoder, channel="ridge", random_state=0).fit(rows, y) for rows in (X, Z))
+    raw, ready = (
+        SillyNetwork(encoder=encoder, channel="ridge", random_state=0).fit(rows, y)
+        for rows in (X, Z)
+    )
     np.testing.assert_array_equal(raw.predict_proba(X), ready.predict_proba(Z))
 
 
 @pytest.mark.parametrize("tune", ["none", "last-two"])
 def test_texts_become_rows_and_are_then_learnt_like_any_others(tune):
-    encoder = PretrainedEncoder.from_pretrained(tiny_model("tiny-bert"), tune=tune, hidden=8, recipe=FAST)
+    encoder = PretrainedEncoder.from_pretrained(
+        tiny_model("tiny-bert"), tune=tune, hidden=8, recipe=FAST
+    )
     texts = [f"{word} {end}" for end in "abcdefgh" for word in ("zzz zzz zzz", "qqq qqq qqq")]
     y = ["z", "q"] * 8
     X = encoder.features(texts)
@@ -132,11 +160,23 @@ def test_sounds_go_into_a_learner_as_they_are():
 @pytest.mark.parametrize(
     ("model", "rows", "problem"),
     [
-        ("tiny-resnet", np.full((2, 3, 8, 8), 255.0), r"values in \[0, 1\]; these go from 255 to 255. Divide by 255"),
+        (
+            "tiny-resnet",
+            np.full((2, 3, 8, 8), 255.0),
+            r"values in \[0, 1\]; these go from 255 to 255. Divide by 255",
+        ),
         ("tiny-resnet", np.zeros((2, 5, 8, 8)), "images of 1 or 3 channels; these have 5"),
-        ("tiny-resnet", np.zeros((2, 7)), r"reads images \(n, c, h, w\), or their features \(n, 32\); .* \(2, 7\)"),
+        (
+            "tiny-resnet",
+            np.zeros((2, 7)),
+            r"reads images \(n, c, h, w\), or their features \(n, 32\); .* \(2, 7\)",
+        ),
         ("tiny-resnet", ["a text"], "holds text"),
-        ("tiny-bert", np.zeros((2, 7)), r"Turn texts into rows first: X = encoder.features\(texts\)"),
+        (
+            "tiny-bert",
+            np.zeros((2, 7)),
+            r"Turn texts into rows first: X = encoder.features\(texts\)",
+        ),
         ("tiny-bert", "one text", "a list of texts"),
         ("tiny-bert", [1, 2], "a list of texts"),
         ("tiny-bert", [], "a list of texts"),
@@ -151,7 +191,10 @@ def test_rows_that_the_network_cannot_read_are_refused(model, rows, problem):
 def test_a_missing_model_is_an_error_at_once_and_bad_settings_too(tmp_path):
     with pytest.raises(DatasetError, match="is no folder"):
         PretrainedEncoder.from_pretrained(tmp_path / "nothing")
-    for settings, problem in (({"tune": 1}, "trains no hidden layer"), ({"tune": "all"}, "'all' is unknown")):
+    for settings, problem in (
+        ({"tune": 1}, "trains no hidden layer"),
+        ({"tune": "all"}, "'all' is unknown"),
+    ):
         with pytest.raises(ParameterError, match=problem):
             PretrainedEncoder("model", **settings)
     with pytest.raises(ParameterError, match="max_samples=2"):
@@ -185,7 +228,10 @@ def test_it_works_in_silly_with_any_channel():
 
 def test_plain_models_are_the_same_network_with_softmax():
     X, y = images(40)
-    for encoder, name in ((tiny(), "linear-probe"), (tuned(recipe=Recipe(epochs=20, lr=1e-2)), "frozen-network")):
+    for encoder, name in (
+        (tiny(), "linear-probe"),
+        (tuned(recipe=Recipe(epochs=20, lr=1e-2)), "frozen-network"),
+    ):
         ((known, model),) = SillyNetwork(encoder=encoder, random_state=0).plain_models(3).items()
         assert known == name
         assert np.mean(clone(model).fit(X, y).predict(X) == y) > 0.9
@@ -197,7 +243,9 @@ def test_transformers_is_not_imported_before_a_model_is_opened():
         "lifelong.PretrainedEncoder('folder', tune='last-two')\n"
         "assert 'transformers' not in sys.modules\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 

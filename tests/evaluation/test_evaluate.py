@@ -26,7 +26,9 @@ def test_the_table_equals_a_loop_written_by_hand():
                 wrong = learner.predict(old.X_test, task=old.name) != old.y_test
                 assert table.errors[r, t, s] == pytest.approx(wrong.mean())
             alone = make(seed).partial_fit(task.X_train, task.y_train, task=task.name)
-            assert table.single[r, s] == pytest.approx((alone.predict(task.X_test) != task.y_test).mean())
+            assert table.single[r, s] == pytest.approx(
+                (alone.predict(task.X_test) != task.y_test).mean()
+            )
     assert np.isnan(table.errors[:, 1, 0]).all()
     assert table.tasks == ["xor", "xnor"]
     np.testing.assert_array_equal(table.test_rows, 50)
@@ -42,7 +44,10 @@ def test_repetitions_in_processes_measure_the_same_errors():
 
 def test_a_forest_is_measured_against_forests_of_one_encoder_and_of_the_same_size():
     models = make(0).plain_models(4)
-    assert {name: model[-1].n_estimators for name, model in models.items()} == {"rf-one-encoder": 3, "rf-same-size": 12}
+    assert {name: model[-1].n_estimators for name, model in models.items()} == {
+        "rf-one-encoder": 3,
+        "rf-same-size": 12,
+    }
     assert make(0, budget=2).plain_models(4)["rf-same-size"][-1].n_estimators == 6
 
 

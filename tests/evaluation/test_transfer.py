@@ -15,7 +15,9 @@ def table(errors, single, reference=None, test_rows=100, **more):
     errors, single = np.array(errors, dtype=float), np.array(single, dtype=float)
     references = {} if reference is None else {"plain": np.array(reference, dtype=float)}
     n_tasks = single.shape[1]
-    return ErrorTable("x", list(range(n_tasks)), np.full(n_tasks, test_rows), errors, single, references, **more)
+    return ErrorTable(
+        "x", list(range(n_tasks)), np.full(n_tasks, test_rows), errors, single, references, **more
+    )
 
 
 @given(st.lists(st.tuples(*[shares] * 5), min_size=1, max_size=6))
@@ -23,7 +25,9 @@ def test_transfer_is_forward_plus_backward_exactly(rows):
     """Two tasks, any number of repetitions, zero errors included."""
     errors = [[[a, b], [np.nan, c]] for a, b, c, _, _ in rows]
     measured = table(errors, [[d, e] for *_, d, e in rows])
-    np.testing.assert_allclose(measured.transfer, measured.forward_transfer + measured.backward_transfer, atol=1e-12)
+    np.testing.assert_allclose(
+        measured.transfer, measured.forward_transfer + measured.backward_transfer, atol=1e-12
+    )
     assert measured.backward_transfer[-1] == 0
     both = measured.veniat_forward_transfer + measured.veniat_backward_transfer
     np.testing.assert_allclose(measured.veniat_transfer, both, atol=1e-12)
@@ -68,7 +72,9 @@ def test_half_a_mistake_leaves_other_errors_alone():
 def test_the_last_reference_counts_for_the_gain():
     errors, single = np.full((1, 1, 1), 0.1), np.full((1, 1), 0.2)
     two = {"small": np.array([[0.4]]), "same size": np.array([[0.2]])}
-    np.testing.assert_allclose(ErrorTable("x", ["t"], np.array([10]), errors, single, two).gain, np.log(2))
+    np.testing.assert_allclose(
+        ErrorTable("x", ["t"], np.array([10]), errors, single, two).gain, np.log(2)
+    )
 
 
 def test_without_a_reference_the_gain_is_unknown():
@@ -78,13 +84,18 @@ def test_without_a_reference_the_gain_is_unknown():
 def test_the_spread_is_over_repetitions():
     measured = table([[[error]] for error in (0.1, 0.2, 0.3, 0.4, 0.5)], [[0.5]] * 5)
     spread = measured.spread("accuracy")
-    np.testing.assert_allclose([spread[side][0] for side in ("lower", "median", "upper")], [0.6, 0.7, 0.8])
+    np.testing.assert_allclose(
+        [spread[side][0] for side in ("lower", "median", "upper")], [0.6, 0.7, 0.8]
+    )
     np.testing.assert_allclose(measured.spread("transfer")["median"], np.log(0.5 / 0.3))
 
 
 def test_the_summary_has_the_keys_of_a_run():
     summary = table(
-        [[[0.1]]], [[0.2]], [[0.2]], sizes={"parameters": 5, "encoders": 7, "channels": 1, "rows": 2}
+        [[[0.1]]],
+        [[0.2]],
+        [[0.2]],
+        sizes={"parameters": 5, "encoders": 7, "channels": 1, "rows": 2},
     ).summary()
     keys = "accuracy single_accuracy reference_accuracy transfer forward_transfer backward_transfer gain"
     assert set(summary) == {*keys.split(), "train_seconds", "predict_seconds", "bytes"}

@@ -8,7 +8,10 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SMALL = {
-    "speakers": ("--digits --rows-per-class 2 --trees 2 --repetitions 1", "stand in for six speakers"),
+    "speakers": (
+        "--digits --rows-per-class 2 --trees 2 --repetitions 1",
+        "stand in for six speakers",
+    ),
     "sites": ("--sites 3 --rows 12 --trees 2", "Generated rows: 3 plants"),
     "who_helps_whom": ("--tasks 2 --trees 2", "own"),
     "listening": ("--rows 20 --repetitions 1", "ridge, learnt weights"),
@@ -31,7 +34,11 @@ def test_the_example_runs_and_says_what_it_stands_on(name, monkeypatch, capsys, 
 
 def test_sites_reads_a_table_of_your_own(monkeypatch, capsys, tmp_path):
     lines = ["site,a,b,state"]
-    lines += [f"{site},{row % 7},{row % 3},{'on' if row % 2 else 'off'}" for site in ("x", "y") for row in range(16)]
+    lines += [
+        f"{site},{row % 7},{row % 3},{'on' if row % 2 else 'off'}"
+        for site in ("x", "y")
+        for row in range(16)
+    ]
     (tmp_path / "rows.csv").write_text("\n".join(lines))
     options = ["--table", str(tmp_path / "rows.csv"), "--label-column", "state", "--trees", "2"]
     monkeypatch.setattr(sys, "argv", ["sites", *options])

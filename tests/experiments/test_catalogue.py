@@ -14,10 +14,28 @@ from lifelong.experiments.spec import Spec
 from lifelong.experiments.streams import make_stream
 from lifelong.report.html import write_report
 
-WITHOUT_FILES = ("xor-xnor", "xor-rxor", "best-xor", "food1k-50x20", "food1k-budget", "core50-110x5", "pretrained")
-NAMES = [name if name in WITHOUT_FILES else pytest.param(name, marks=pytest.mark.data) for name in EXPERIMENTS]
+WITHOUT_FILES = (
+    "xor-xnor",
+    "xor-rxor",
+    "best-xor",
+    "food1k-50x20",
+    "food1k-budget",
+    "core50-110x5",
+    "pretrained",
+)
+NAMES = [
+    name if name in WITHOUT_FILES else pytest.param(name, marks=pytest.mark.data)
+    for name in EXPERIMENTS
+]
 STATISTICS = {
-    *("accuracy", "single_accuracy", "reference_accuracy", "transfer", "forward_transfer", "backward_transfer"),
+    *(
+        "accuracy",
+        "single_accuracy",
+        "reference_accuracy",
+        "transfer",
+        "forward_transfer",
+        "backward_transfer",
+    ),
     *("gain", "train_seconds", "predict_seconds", "bytes"),
 }
 
@@ -69,11 +87,23 @@ def test_every_spec_is_data_that_survives_json_and_names_learners_that_exist(nam
 def test_the_hash_tells_streams_and_seeds_apart_but_lets_a_run_grow():
     spec = experiment("xor-xnor").spec
     assert spec().hash == spec(repetitions=3, learners=["silly-f"]).hash
-    assert len({spec().hash, spec(seed=1).hash, spec(smoke=True).hash, experiment("xor-rxor").spec().hash}) == 4
+    assert (
+        len(
+            {
+                spec().hash,
+                spec(seed=1).hash,
+                spec(smoke=True).hash,
+                experiment("xor-rxor").spec().hash,
+            }
+        )
+        == 4
+    )
 
 
 def test_an_unknown_experiment_or_learner_suggests_the_nearest():
-    with pytest.raises(ParameterError, match=r"Unknown experiment 'xor-xnr'. Did you mean 'xor-xnor'\? Known: "):
+    with pytest.raises(
+        ParameterError, match=r"Unknown experiment 'xor-xnr'. Did you mean 'xor-xnor'\? Known: "
+    ):
         experiment("xor-xnr")
     with pytest.raises(ParameterError, match="Did you mean 'silly-f'"):
         experiment("xor-xnor").spec(learners=["sily-f"])

@@ -26,7 +26,9 @@ def start_and_kill(folder, after):
     process = SERVER.Process(target=measure, args=(folder, theirs))
     process.start()
     theirs.close()
-    ours.poll(30)  # the first row is there: the clock runs while rows are written, not while Python starts
+    ours.poll(
+        30
+    )  # the first row is there: the clock runs while rows are written, not while Python starts
     process.join(after)
     killed = process.is_alive()
     process.kill()
@@ -44,7 +46,11 @@ KEY = ("part", "learner", "repetition", "kind", "task", "stage")
 
 
 def keys_in(folder):
-    return [tuple(line[name] for name in KEY) for line in stored_lines(folder) if line["status"] == "done"]
+    return [
+        tuple(line[name] for name in KEY)
+        for line in stored_lines(folder)
+        if line["status"] == "done"
+    ]
 
 
 def in_order(folder):

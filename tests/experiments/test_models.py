@@ -28,7 +28,8 @@ def test_models_are_found_in_their_folder_or_beside_the_data(nowhere):
 
 def test_a_missing_model_says_where_it_was_looked_for_and_how_to_get_it(nowhere):
     with pytest.raises(
-        DatasetError, match="resnet-50 is not in .*models-of-mine or .*Set LIFELONG_MODELS .*hf download"
+        DatasetError,
+        match="resnet-50 is not in .*models-of-mine or .*Set LIFELONG_MODELS .*hf download",
     ):
         find_model("resnet-50")
     pretrained_encoder("resnet-50", tune="last-two")  # a spec can be read anywhere

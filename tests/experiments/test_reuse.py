@@ -9,6 +9,7 @@ from lifelong.exceptions import ParameterError
 from lifelong.experiments.rows import Row
 from lifelong.experiments.session import prepare
 from lifelong.experiments.spec import LearnerSpec, Part
+from lifelong.experiments.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,9 @@ def test_what_is_taken_over_equals_what_would_have_been_measured(tmp_path, finis
     ],
     ids=["seed", "stream", "learner"],
 )
-def test_nothing_is_taken_over_that_another_seed_stream_or_setting_gave(changes, tmp_path, finished):
+def test_nothing_is_taken_over_that_another_seed_stream_or_setting_gave(
+    changes, tmp_path, finished
+):
     taken = prepare(another(**changes), tmp_path, reuse=[finished]).taken
     assert not [row for row in taken if row.kind != "reference"]
 
@@ -71,3 +74,17 @@ def test_nothing_is_stored_before_the_run_begins_and_nothing_twice(tmp_path, fin
 def test_a_directory_without_a_run_is_named(tmp_path):
     with pytest.raises(ParameterError, match=r"There is no run in .*nowhere"):
         prepare(another(), tmp_path, reuse=[tmp_path / "nowhere"])
+
+
+def test_rows_are_taken_over_from_a_packed_folder_and_keep_their_provenance(tmp_path, finished):
+    elsewhere = [replace(row, machine="another machine") for row in Store(finished).rows()]
+    packed = Store(tmp_path / "packed")
+    packed.write_spec(Store(finished).read_spec())
+    packed.write_packed(elsewhere)
+    taken = prepare(another(), tmp_path / "new", reuse=[packed.folder]).taken
+    assert len(taken) == len(prepare(another(), tmp_path / "new", reuse=[finished]).taken) > 0
+    list(prepare(another(), tmp_path / "new", reuse=[packed.folder]).events())
+    machines = {row.learner: row.machine for row in Store(tmp_path / "new").rows()}
+    assert machines["small"] == "another machine"
+    assert machines["three"] != "another machine"
+    assert {row.spec for row in Store(tmp_path / "new").rows()} == {another().hash}

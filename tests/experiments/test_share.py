@@ -20,7 +20,10 @@ from lifelong.tasks.datasets.digits import digits
 NETWORK = {"network": [8], "recipe": {"epochs": 2, "batch_size": 16, "lr": 3e-3}}
 FAMILY = ("none", "ewc", "o-ewc", "lwf", "total-replay", "partial-replay", "single")
 LEARNERS = {
-    **{name: (name, NETWORK) for name in (*FAMILY, "si", "prognn", "model-zoo", "silly-n", "silly-n-best")},
+    **{
+        name: (name, NETWORK)
+        for name in (*FAMILY, "si", "prognn", "model-zoo", "silly-n", "silly-n-best")
+    },
     "five trees": ("silly-n", {**NETWORK, "trees_per_channel": 5}),
     "little replay": ("silly-n", {**NETWORK, "replay": 0.4}),
 }
@@ -114,7 +117,9 @@ def test_a_file_that_is_not_ours_is_written_anew(tmp_path):
 
 
 def test_clusters_do_not_share():
-    result = CliRunner().invoke(app, ["run", "xor-xnor", "--smoke", "--share", "anywhere", "--engine", "ray"])
+    result = CliRunner().invoke(
+        app, ["run", "xor-xnor", "--smoke", "--share", "anywhere", "--engine", "ray"]
+    )
     assert result.exit_code == 1
     assert "leave it out with --engine ray" in " ".join(result.output.split())
 
@@ -142,7 +147,14 @@ def test_a_full_disk_costs_the_file_and_not_the_result(tmp_path):
 
 def test_layout_and_type_and_shape_of_arrays_count():
     rows = np.arange(12, dtype=np.float32).reshape(3, 4)
-    variants = [rows, np.asfortranarray(rows), rows.reshape(4, 3), rows.view(np.int32), rows + 1, "rows"]
+    variants = [
+        rows,
+        np.asfortranarray(rows),
+        rows.reshape(4, 3),
+        rows.view(np.int32),
+        rows + 1,
+        "rows",
+    ]
     assert len({digest([variant]) for variant in variants}) == len(variants)
     assert digest(["a", "b"]) != digest(["ab"])
     assert digest([rows]) == digest([rows.copy()])

@@ -42,7 +42,18 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path, finished):
 def test_a_row_says_everything_about_where_it_came_from(finished):
     row = next(row for row in stored_lines(finished) if row["kind"] == "stage")
     wanted = {
-        *("spec", "learner", "name", "parameters", "task", "stage", "repetition", "seed", "error", "test_rows"),
+        *(
+            "spec",
+            "learner",
+            "name",
+            "parameters",
+            "task",
+            "stage",
+            "repetition",
+            "seed",
+            "error",
+            "test_rows",
+        ),
         *("bytes", "versions", "machine", "status", "reason"),
     }
     assert wanted < set(row)
@@ -137,3 +148,90 @@ def test_a_run_in_this_process_has_one_thread_as_well(tmp_path):
         assert inside
         assert all(one == {1} for one in inside)
         assert threads() == {2}
+
+
+def plain_lines(folder):
+    return [json.loads(line) for line in (folder / "rows.jsonl").read_bytes().splitlines()]
+
+
+def test_what_rows_share_is_written_once(finished):
+    lines = plain_lines(finished)
+    assert [line["kind"] for line in lines].count("provenance") == 1
+    assert lines[0]["kind"] == "provenance"
+    for row in lines[1:]:
+        assert row["provenance"] == lines[0]["number"]
+        assert not {"spec", "versions", "machine"} & set(row)
+
+
+def test_a_run_adds_a_provenance_only_when_it_goes_on_elsewhere(tmp_path, finished):
+    one_repetition = tiny_spec(repetitions=1)
+    run(one_repetition, tmp_path)
+    run(tiny_spec(repetitions=2), tmp_path)
+    assert [line["kind"] for line in plain_lines(tmp_path)].count("provenance") == 1
+    other = replace(Store(finished).rows()[0], machine="another machine", repetition=5)
+    with Store(tmp_path).writing() as writer:
+        writer.append(other)
+    described = [line for line in plain_lines(tmp_path) if line["kind"] == "provenance"]
+    assert [line["number"] for line in described] == [1, 2]
+    assert Store(tmp_path).rows()[-1] == other
+    assert len({row.machine for row in Store(tmp_path).rows()}) == 2
+
+
+def test_a_kill_between_a_provenance_and_its_row_loses_that_row_alone(tmp_path, finished):
+    lines = (finished / "rows.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "rows.jsonl").write_bytes(lines[0] + lines[1][:20])
+    assert Store(tmp_path).rows() == []
+    run(tiny_spec(), tmp_path)
+    assert without_clocks(tmp_path) == without_clocks(finished)
+    assert [line["kind"] for line in plain_lines(tmp_path)].count("provenance") == 1
+
+
+def older_rows(folder, target):
+    """A run directory from before provenance had lines of its own."""
+    target.mkdir(parents=True, exist_ok=True)
+    rows = Store(folder).rows()
+    text = "".join(json.dumps(row.to_json()) + "\n" for row in rows)
+    (target / "rows.jsonl").write_text(text, encoding="utf-8")
+    (target / "spec.json").write_bytes((folder / "spec.json").read_bytes())
+    return rows
+
+
+def test_rows_that_carry_their_provenance_themselves_are_read_and_go_on(tmp_path, finished):
+    rows = older_rows(finished, tmp_path)
+    assert Store(tmp_path).rows() == rows
+    assert prepare(tiny_spec(), tmp_path).left == 0
+    run(tiny_spec(repetitions=4), tmp_path)
+    assert len(Store(tmp_path).rows()) == len(rows) * 4 // 3
+
+
+def test_a_row_of_an_unknown_provenance_is_named(tmp_path, finished):
+    lines = (finished / "rows.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "rows.jsonl").write_bytes(b"".join(lines[1:]))
+    with pytest.raises(DatasetError, match="line 1 is not a row .*provenance 1 is not described"):
+        Store(tmp_path).rows()
+
+
+def test_packed_rows_are_the_same_rows_and_the_same_bytes(tmp_path, finished):
+    rows = Store(finished).rows()
+    packed = [Store(tmp_path / name).write_packed(rows) for name in ("one", "two")]
+    assert packed[0].read_bytes() == packed[1].read_bytes()
+    assert packed[0].read_bytes()[4:8] == bytes(4)  # no time in the header
+    assert Store(tmp_path / "one").rows() == rows
+
+
+def test_a_run_goes_on_from_packed_rows(tmp_path, finished):
+    store = Store(tmp_path)
+    store.write_packed(Store(finished).rows())
+    assert prepare(tiny_spec(), tmp_path).left == 0
+    added = run(tiny_spec(repetitions=4), tmp_path)
+    assert {row.repetition for row in added} == {3}
+    assert len(store.rows()) == len(Store(finished).rows()) + len(added)
+
+
+@pytest.mark.parametrize("damage", [b"not gzip", b"", None])
+def test_damaged_packed_rows_are_one_line(tmp_path, finished, damage):
+    path = Store(tmp_path).write_packed(Store(finished).rows())
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
+    with pytest.raises(DatasetError, match=r"rows\.jsonl\.gz is damaged"):
+        Store(tmp_path).rows()

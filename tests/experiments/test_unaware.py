@@ -15,7 +15,11 @@ from lifelong.experiments.spec import LearnerSpec, Part
 from lifelong.experiments.streams import make_stream
 
 PART = Part("xor, xnor", "xor", {"n": 60, "n_test": 50, "second": "xnor"}, unaware=True)
-LEARNERS = (LearnerSpec("silly-f", parameters={"n_estimators": 2}), LearnerSpec("nearest-mean"), LearnerSpec("chance"))
+LEARNERS = (
+    LearnerSpec("silly-f", parameters={"n_estimators": 2}),
+    LearnerSpec("nearest-mean"),
+    LearnerSpec("chance"),
+)
 
 
 def apart(n=40):
@@ -40,7 +44,8 @@ def test_a_part_without_tasks_measures_task_and_label(tmp_path):
             found = [
                 row.error
                 for row in rows
-                if (row.learner, row.task, row.stage, row.kind) == ("silly-f", known.name, stage, "stage")
+                if (row.learner, row.task, row.stage, row.kind)
+                == ("silly-f", known.name, stage, "stage")
             ]
             assert found == [unaware_error(learner, known)]
     summary = json.loads((tmp_path / "summary.json").read_text())
@@ -76,7 +81,7 @@ def test_the_class_means_do_not_depend_on_how_rows_arrive():
     whole.partial_fit(task.X_train, task.y_train, task="t1")
     batches.partial_fit(task.X_train[:1], task.y_train[:1], task="t1", classes=[0, 1, 2])
     batches.partial_fit(task.X_train[1:], task.y_train[1:], task="t1")
-    np.testing.assert_allclose(whole.means_["t1"], batches.means_["t1"])
+    np.testing.assert_allclose(whole.knowledge_.means["t1"], batches.knowledge_.means["t1"])
     table = evaluate(lambda seed: make_learner("nearest-mean", seed), apart(), 1)
     assert (table.reference_accuracy > 0.7).all()
 

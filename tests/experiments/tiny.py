@@ -35,12 +35,24 @@ def run(spec, folder, **options):
 
 
 def stored_lines(folder):
-    """The lines of rows.jsonl as they are, without clocks."""
-    lines = (folder / "rows.jsonl").read_bytes().split(b"\n")[:-1]
-    return [{name: value for name, value in json.loads(line).items() if name not in TIMES} for line in lines]
+    """The rows of rows.jsonl as they are, each with its provenance, without clocks."""
+    rows = []
+    shared = {}
+    for line in (folder / "rows.jsonl").read_bytes().split(b"\n")[:-1]:
+        content = json.loads(line)
+        if content["kind"] == "provenance":
+            number = content.pop("number")
+            shared[number] = {name: content[name] for name in ("spec", "versions", "machine")}
+            continue
+        content |= shared[content.pop("provenance")]
+        rows.append({name: value for name, value in content.items() if name not in TIMES})
+    return rows
 
 
 def without_clocks(folder):
     """summary.json without what a clock measured."""
     summary = json.loads((folder / "summary.json").read_text())
-    return {label: {k: v for k, v in means.items() if k not in TIMES} for label, means in summary.items()}
+    return {
+        label: {k: v for k, v in means.items() if k not in TIMES}
+        for label, means in summary.items()
+    }

@@ -12,11 +12,15 @@ def rows(number, n=30, shape=(6,)):
     means = 2 * np.random.default_rng(0).normal(size=(3, *shape))
     rng = np.random.default_rng(number + 1)
     y = np.arange(n) % 3
-    return ((means + 0.3 * rng.normal(size=shape))[y] + rng.normal(size=(n, *shape))).astype(np.float32), y
+    return ((means + 0.3 * rng.normal(size=shape))[y] + rng.normal(size=(n, *shape))).astype(
+        np.float32
+    ), y
 
 
 def learner(number=0, shape=(6,), **parameters):
-    return SillyForest(2, random_state=number, **parameters).partial_fit(*rows(number, shape=shape), task="digits")
+    return SillyForest(2, random_state=number, **parameters).partial_fit(
+        *rows(number, shape=shape), task="digits"
+    )
 
 
 def make_site(folder, number):

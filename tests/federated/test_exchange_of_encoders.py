@@ -76,7 +76,10 @@ def test_the_exchange_is_add_encoder_bit_for_bit(folder, sites):
     play(hub, sites)
     play(hub, sites)
     X = rows(9)[0]
-    assert np.array_equal(load(folder / "ann").predict_proba(X, task="digits"), by_hand.predict_proba(X, task="digits"))
+    assert np.array_equal(
+        load(folder / "ann").predict_proba(X, task="digits"),
+        by_hand.predict_proba(X, task="digits"),
+    )
 
 
 def test_nothing_is_sent_twice(sites):
@@ -145,7 +148,9 @@ def test_a_name_that_is_in_use_is_refused_until_its_owner_leaves(sites):
     hub = Hub()
     play(hub, sites)
     hub.receive(7, Reply("ann", {"ann/evil": file_of(8)}))
-    assert hub.refusals == ["node 7: There is a site 'ann' already. Choose another name for this one."]
+    assert hub.refusals == [
+        "node 7: There is a site 'ann' already. Choose another name for this one."
+    ]
     assert "ann/evil" not in hub.encoders
     hub.connected([1, 2, 7])
     hub.receive(7, Reply("ann", {"ann/more": file_of(8)}))
@@ -226,7 +231,9 @@ def test_an_encoder_over_the_limit_is_refused_and_not_asked_for_again(folder):
     file = file_of(5)
     hub = Hub(max_bytes=len(file) - 1)
     hub.receive(0, Reply("eve", {"eve/a": file}))
-    assert hub.refusals == [f"site 'eve': Encoder 'eve/a' has {len(file)} bytes, and max_bytes={len(file) - 1}."]
+    assert hub.refusals == [
+        f"site 'eve': Encoder 'eve/a' has {len(file)} bytes, and max_bytes={len(file) - 1}."
+    ]
     assert "eve/a" in hub.request(0).known
     reply = Site("ann", folder / "ann", max_bytes=len(file) - 1).answer(Request({"eve/a": file}))
     assert f"it has {len(file)} bytes, and max_bytes={len(file) - 1}" in reply.refused["eve/a"]
@@ -242,7 +249,10 @@ def test_a_flood_of_encoders_ends_at_the_limit():
 def test_an_encoder_for_another_shape_leaves_the_learner_as_it_was(folder, sites):
     before = in_folder(folder / "ann")
     reply = sites[0].answer(Request({"eve/digits": file_of(5, shape=(4,))}))
-    assert "The encoder reads rows of shape (4,), and this SillyForest has (6,)." in reply.refused["eve/digits"]
+    assert (
+        "The encoder reads rows of shape (4,), and this SillyForest has (6,)."
+        in reply.refused["eve/digits"]
+    )
     assert in_folder(folder / "ann") == before
 
 
@@ -256,7 +266,9 @@ def test_what_a_site_has_refused_is_not_sent_again(sites):
     assert "eve/digits" not in hub.request(0).encoders
 
 
-@pytest.mark.parametrize("name", ["bob/digits", "digits", "eve", "", "/", "eve/\x1b[31m", "eve/" + "x" * 300, 3, None])
+@pytest.mark.parametrize(
+    "name", ["bob/digits", "digits", "eve", "", "/", "eve/\x1b[31m", "eve/" + "x" * 300, 3, None]
+)
 def test_a_site_can_only_give_encoders_that_bear_its_name(name):
     hub = Hub()
     hub.receive(0, Reply("eve", {name: b""}))
@@ -301,7 +313,10 @@ def test_a_learner_without_encoders_cannot_take_part(tmp_path):
 
 
 def test_a_learner_in_use_is_left_alone(folder, sites):
-    with Directory(folder / "ann").locked(), pytest.raises(PersistenceError, match="Another process is writing"):
+    with (
+        Directory(folder / "ann").locked(),
+        pytest.raises(PersistenceError, match="Another process is writing"),
+    ):
         sites[0].answer(Request({"bob/digits": file_of(1)}))
 
 
@@ -313,7 +328,9 @@ def test_a_learner_with_a_store_finds_what_came_and_goes_on(tmp_path):
     again.partial_fit(*rows(4), task="letters")
     X = rows(9)[0]
     assert list(stored.encoders_) == ["digits", "bob/digits", "letters"]
-    assert np.array_equal(stored.predict_proba(X, task="letters"), again.predict_proba(X, task="letters"))
+    assert np.array_equal(
+        stored.predict_proba(X, task="letters"), again.predict_proba(X, task="letters")
+    )
 
 
 def test_a_task_is_shared_under_the_name_it_has_now(tmp_path):
@@ -327,7 +344,9 @@ def test_a_task_is_shared_under_the_name_it_has_now(tmp_path):
 def test_a_spent_budget_refuses_with_a_reason(tmp_path):
     save(learner(0, budget=1), tmp_path)
     reply = Site("ann", tmp_path).answer(Request({"bob/digits": file_of(1)}))
-    assert reply.refused["bob/digits"].startswith("The budget of 1 encoders is spent. Nothing was added.")
+    assert reply.refused["bob/digits"].startswith(
+        "The budget of 1 encoders is spent. Nothing was added."
+    )
 
 
 def test_no_number_of_a_row_and_no_label_is_in_a_reply(folder):
@@ -336,10 +355,14 @@ def test_no_number_of_a_row_and_no_label_is_in_a_reply(folder):
     save(SillyForest(2, random_state=0).partial_fit(X, labels, task="digits"), folder / "ann")
     reply = Site("ann", folder / "ann").answer(Request())
     content = reply.encoders["ann/digits"]
-    assert not any(number.astype(kind).tobytes() in content for number in X.ravel() for kind in ("<f4", "<f8"))
+    assert not any(
+        number.astype(kind).tobytes() in content for number in X.ravel() for kind in ("<f4", "<f8")
+    )
     assert b"label" not in content.replace(b"labels", b"")
     structure = json.loads(
-        json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]["lifelong"]
+        json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"][
+            "lifelong"
+        ]
     )
     assert set(structure) == {"format", "written_by", "encoder", "sha256"}
 

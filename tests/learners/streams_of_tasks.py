@@ -8,9 +8,13 @@ NETWORK = {"network": (16,), "epochs": 20, "lr": 1e-2}
 LEARNERS = {
     "forest": lambda **more: SillyForest(5, random_state=0, **more),
     "network": lambda **more: SillyNetwork(**NETWORK, random_state=0, **more),
-    "neighbours": lambda **more: SillyNetwork(**NETWORK, channel="neighbours", random_state=0, **more),
+    "neighbours": lambda **more: SillyNetwork(
+        **NETWORK, channel="neighbours", random_state=0, **more
+    ),
     "ridge forest": lambda **more: SillyForest(5, channel="ridge", random_state=0, **more),
-    "ridge network": lambda **more: SillyNetwork(**NETWORK, channel="ridge", random_state=0, **more),
+    "ridge network": lambda **more: SillyNetwork(
+        **NETWORK, channel="ridge", random_state=0, **more
+    ),
 }
 
 

@@ -17,7 +17,9 @@ def test_posteriors_are_weighted_by_new_over_old_shares(make):
     learner = taught(make(), STREAM[:1])
     new = {"t0-0": 0.7, "t0-1": 0.2, "t0-2": 0.1}
     weighted = learner.predict_proba(X) * np.array([0.7, 0.2, 0.1]) / (1 / 3)
-    np.testing.assert_allclose(learner.predict_proba(X, priors=new), weighted / weighted.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(
+        learner.predict_proba(X, priors=new), weighted / weighted.sum(axis=1, keepdims=True)
+    )
     same = dict.fromkeys(new, 5)  # shares need not sum to 1
     np.testing.assert_allclose(learner.predict_proba(X, priors=same), learner.predict_proba(X))
 
@@ -29,7 +31,9 @@ def test_right_priors_win_when_the_classes_have_other_shares_than_in_training():
         y = rng.choice(2, size=n, p=shares)
         return y[:, None] + rng.normal(size=(n, 1)), y
 
-    learner = SillyForest(30, max_depth=3, random_state=0).partial_fit(*rows([0.5, 0.5], 2000), task="t")
+    learner = SillyForest(30, max_depth=3, random_state=0).partial_fit(
+        *rows([0.5, 0.5], 2000), task="t"
+    )
     X_rare, y_rare = rows([0.95, 0.05], 2000)
     right = np.mean(learner.predict(X_rare, priors={0: 0.95, 1: 0.05}) == y_rare)
     assert right > learner.score(X_rare, y_rare) + 0.1
@@ -53,7 +57,9 @@ def test_a_class_that_cannot_occur_is_not_predicted():
     ],
 )
 def test_bad_priors_are_named(priors):
-    with pytest.raises(InputError, match=r"Give a number of at least 0 for each of \['t0-0', 't0-1', 't0-2'\]"):
+    with pytest.raises(
+        InputError, match=r"Give a number of at least 0 for each of \['t0-0', 't0-1', 't0-2'\]"
+    ):
         LEARNER.predict_proba(X, task="t0", priors=priors)
 
 

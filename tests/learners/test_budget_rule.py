@@ -35,7 +35,8 @@ def test_useful_encoders_push_useless_ones_out():
 def test_useful_encoders_are_better_ones():
     X, y = rows(100, n=2000)
     first, useful = (
-        np.mean([learner(keep).score(X, y, task=task) for task in (0, 2, 4)]) for keep in ("first", "useful")
+        np.mean([learner(keep).score(X, y, task=task) for task in (0, 2, 4)])
+        for keep in ("first", "useful")
     )
     assert useful > first + 0.03
 

@@ -80,7 +80,9 @@ def test_a_tree_that_is_not_asked_has_no_vote():
     learner = taught(SillyForest(5, random_state=0), STREAM[:1])
     channel, Z = learner.channels_["t0"], learner.encoders_["t0"].encode(STREAM[0].X_test)
     silent = np.where(np.arange(5) < 3, Z, np.int32(-1))
-    np.testing.assert_allclose(channel.predict_proba({"t0": silent}), channel.predict_proba({"t0": Z[:, :3]}))
+    np.testing.assert_allclose(
+        channel.predict_proba({"t0": silent}), channel.predict_proba({"t0": Z[:, :3]})
+    )
     nobody = channel.predict_proba({"t0": np.full_like(Z, -1)})
     np.testing.assert_allclose(nobody, np.full((60, 3), 1 / 3))
 
@@ -97,7 +99,9 @@ def test_a_task_without_an_encoder_and_renamed_ones_are_explained():
 def test_without_rows_there_is_no_judgement():
     for more in ({"replay": 0}, {"budget": 1}):
         learner = taught(SillyForest(3, random_state=0, **more), STREAM[:2])
-        with pytest.raises(InputError, match=r"no stored rows of task 't0' .* explain\('t0', X, y\)"):
+        with pytest.raises(
+            InputError, match=r"no stored rows of task 't0' .* explain\('t0', X, y\)"
+        ):
             learner.explain()
 
 
@@ -143,7 +147,9 @@ def test_learners_do_not_need_matplotlib():
 def test_rows_kept_in_part_remember_what_the_encoder_saw():
     task = Task("t", *rotated(200, flip=False, seed=0), *rotated(10, flip=False, seed=1))
     learner = SillyNetwork((8,), epochs=2, replay=0.5, random_state=0)
-    learner.partial_fit(task.X_train, task.y_train, task="t").partial_fit(task.X_test, task.y_test, task="t")
+    learner.partial_fit(task.X_train, task.y_train, task="t").partial_fit(
+        task.X_test, task.y_test, task="t"
+    )
     stored = learner.memory_["t"]
     assert stored.in_bag.shape == stored.y.shape == (105,)
     assert not stored.in_bag[100:].any()

@@ -5,7 +5,13 @@ import pytest
 from streams_of_tasks import LEARNERS, apart, taught
 
 from lifelong import SillyForest
-from lifelong.exceptions import InputError, InputTypeError, NotLearntError, UnknownTaskError, UnsupportedError
+from lifelong.exceptions import (
+    InputError,
+    InputTypeError,
+    NotLearntError,
+    UnknownTaskError,
+    UnsupportedError,
+)
 from lifelong.references import CONTROLS, REFERENCES
 
 each_learner = pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
@@ -77,8 +83,12 @@ def test_a_renamed_task_goes_on_bit_for_bit(make):
     assert list(renamed.tasks_) == ["t0", "site", "t2", "t3"]
     for name in plain.tasks_:
         new = "site" if name == "t1" else name
-        np.testing.assert_array_equal(renamed.predict_proba(X, task=new), plain.predict_proba(X, task=name))
-        np.testing.assert_array_equal(renamed.alone(new).predict_proba(X), plain.alone(name).predict_proba(X))
+        np.testing.assert_array_equal(
+            renamed.predict_proba(X, task=new), plain.predict_proba(X, task=name)
+        )
+        np.testing.assert_array_equal(
+            renamed.alone(new).predict_proba(X), plain.alone(name).predict_proba(X)
+        )
     np.testing.assert_array_equal(renamed.predict_task_proba(X), plain.predict_task_proba(X))
     assert "site" in renamed.predict_task(STREAM[1].X_test)
     assert_same_answers(renamed.rename("site", "t1"), plain)
@@ -104,7 +114,9 @@ def test_forgetting_everything_leaves_a_learner_that_can_learn():
     learner = taught(SillyForest(3, random_state=0), STREAM[:1]).forget("t0", encoder=True)
     with pytest.raises(NotLearntError):
         learner.predict(X)
-    assert_same_answers(taught(learner, STREAM[:1]), taught(SillyForest(3, random_state=0), STREAM[:1]))
+    assert_same_answers(
+        taught(learner, STREAM[:1]), taught(SillyForest(3, random_state=0), STREAM[:1])
+    )
 
 
 def test_a_place_in_the_budget_is_free_again():
@@ -147,6 +159,9 @@ def test_a_reference_forgets_if_nothing_is_shared_and_otherwise_says_that_it_can
     forest = taught(CONTROLS["rf"](0, n_estimators=5), STREAM[:2]).forget("t0")
     assert list(forest.tasks_) == list(forest.memory_) == list(forest.forests_) == ["t1"]
     shared = taught(REFERENCES["er"](0, network=(8,)), STREAM[:2])
-    with pytest.raises(UnsupportedError, match="ER cannot forget task 't0': .* SillyForest, SillyNetwork and rf can"):
+    with pytest.raises(
+        UnsupportedError,
+        match="ER cannot forget task 't0': .* SillyForest, SillyNetwork and rf can",
+    ):
         shared.forget("t0")
     assert list(shared.tasks_) == ["t0", "t1"]

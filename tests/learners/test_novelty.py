@@ -34,7 +34,9 @@ def test_it_stays_calibrated_when_a_task_arrives_in_batches():
     task = apart(1, n=900)[0]
     learner = SillyForest(2, random_state=0)
     for start in range(0, 900, 150):
-        learner.partial_fit(task.X_train[start : start + 150], task.y_train[start : start + 150], task="t")
+        learner.partial_fit(
+            task.X_train[start : start + 150], task.y_train[start : start + 150], task="t"
+        )
     assert len(learner.densities_["t"].calibration) <= 201
     assert (learner.novelty(task.X_test) > 0.9).mean() == pytest.approx(0.1, abs=0.035)
 
@@ -45,7 +47,9 @@ def test_calibration_distances_are_from_what_other_rows_say():
     honest = calibrate(None, z, y, 1)
     dishonest = np.sort(nearest(Gaussians.of(z, y, 1))(z))
     assert honest.mean() > 1.05 * dishonest.mean()
-    by_hand = [nearest(Gaussians.of(z[np.arange(40) % 10 != f], y[:36], 1))(z[f::10]) for f in range(10)]
+    by_hand = [
+        nearest(Gaussians.of(z[np.arange(40) % 10 != f], y[:36], 1))(z[f::10]) for f in range(10)
+    ]
     np.testing.assert_allclose(honest, np.sort(np.concatenate(by_hand)), rtol=1e-5)
 
 
@@ -58,5 +62,7 @@ def test_whoever_keeps_no_densities_says_so():
     with pytest.raises(NotLearntError):
         SillyForest().novelty([[0.0]])
     learner = taught(REFERENCES["randumb"](0, n_features=50), apart(1))
-    with pytest.raises(UnsupportedError, match="RanDumb keeps no densities .* SillyForest and SillyNetwork can"):
+    with pytest.raises(
+        UnsupportedError, match="RanDumb keeps no densities .* SillyForest and SillyNetwork can"
+    ):
         learner.novelty(apart(1)[0].X_test)

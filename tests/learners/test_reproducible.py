@@ -29,7 +29,9 @@ for learner in (SillyForest(5, n_jobs=n_jobs, random_state=7),
 
 
 def answers(*arguments):
-    done = subprocess.run([sys.executable, "-c", SCRIPT, *arguments], capture_output=True, check=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments], capture_output=True, check=True, timeout=300
+    )
     return np.frombuffer(done.stdout)
 
 
@@ -54,4 +56,6 @@ def test_no_random_state_means_a_new_learner_each_time():
 
     X, y = gaussian_xor(200, random_state=0)
     learner = SillyForest()
-    assert not np.array_equal(learner.fit(X, y).predict_proba(X), learner.fit(X, y).predict_proba(X))
+    assert not np.array_equal(
+        learner.fit(X, y).predict_proba(X), learner.fit(X, y).predict_proba(X)
+    )

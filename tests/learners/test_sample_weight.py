@@ -1,27 +1,32 @@
 """Sample weights, for encoders and channels; and batches that add up."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.utils import check_random_state
 from streams_of_tasks import LEARNERS, NETWORK, apart, taught
 
 from lifelong import Silly, SillyForest, SillyNetwork
-from lifelong.channels import ForestChannel, LeafChannel, NeighboursChannel
+from lifelong.channels import ForestChannel, LeafChannel, NeighboursChannel, Seen
 from lifelong.encoders import ForestEncoder
 from lifelong.exceptions import InputError, UnsupportedError
 from lifelong.references import REFERENCES
 
 STREAM = apart()
-TAKES_WEIGHTS = {name: make for name, make in LEARNERS.items() if "ridge" not in name}
-each_learner = pytest.mark.parametrize("make", TAKES_WEIGHTS.values(), ids=TAKES_WEIGHTS)
+each_learner = pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
 
 
 @each_learner
 def test_a_row_of_weight_0_is_not_there(make):
     task, there = STREAM[0], np.arange(60) % 4 > 0
-    weighted = make().partial_fit(task.X_train, task.y_train, task="t", sample_weight=there.astype(float))
+    weighted = make().partial_fit(
+        task.X_train, task.y_train, task="t", sample_weight=there.astype(float)
+    )
     fewer = make().partial_fit(task.X_train[there], task.y_train[there], task="t")
-    np.testing.assert_array_equal(weighted.predict_proba(task.X_test), fewer.predict_proba(task.X_test))
+    np.testing.assert_array_equal(
+        weighted.predict_proba(task.X_test), fewer.predict_proba(task.X_test)
+    )
     assert weighted.tasks_["t"].n_rows == 45
 
 
@@ -29,7 +34,9 @@ def test_a_row_of_weight_0_is_not_there(make):
 def test_weights_of_1_are_no_weights(make):
     task = STREAM[0]
     one = make().partial_fit(task.X_train, task.y_train, task="t0", sample_weight=np.ones(60))
-    np.testing.assert_array_equal(one.predict_proba(task.X_test), taught(make(), STREAM[:1]).predict_proba(task.X_test))
+    np.testing.assert_array_equal(
+        one.predict_proba(task.X_test), taught(make(), STREAM[:1]).predict_proba(task.X_test)
+    )
     assert one.tasks_["t0"].class_weights is None
 
 
@@ -38,10 +45,16 @@ def heavy_and_plain(make):
     rng, y = np.random.default_rng(0), np.arange(300) % 3
     X, weights = y[:, None] + 2 * rng.normal(size=(300, 6)), np.where(y == 0, 20.0, 1.0)
     heavy = make().partial_fit(X, y, task="t", sample_weight=weights)
-    return heavy, make().partial_fit(X, y, task="t"), 1 + 2 * rng.normal(size=(200, 6)).astype(np.float32)
+    return (
+        heavy,
+        make().partial_fit(X, y, task="t"),
+        1 + 2 * rng.normal(size=(200, 6)).astype(np.float32),
+    )
 
 
-@pytest.mark.parametrize("make", [lambda: SillyForest(20, max_depth=3, random_state=0), LEARNERS["neighbours"]])
+@pytest.mark.parametrize(
+    "make", [lambda: SillyForest(20, max_depth=3, random_state=0), LEARNERS["neighbours"]]
+)
 def test_a_heavier_class_is_predicted_more_often(make):
     """In leaves of many rows, that is: a leaf of one row says the same whatever the row weighs."""
     heavy, plain, X = heavy_and_plain(make)
@@ -57,15 +70,19 @@ def test_weights_reach_the_network_and_its_channel():
 
 def test_the_leaf_channel_counts_a_row_of_weight_3_three_times():
     rng = check_random_state(0)
-    forest = ForestEncoder(4).fit(STREAM[0].X_train, np.arange(60) % 3, rng=np.random.default_rng(0))
+    forest = ForestEncoder(4).fit(
+        STREAM[0].X_train, np.arange(60) % 3, rng=np.random.default_rng(0)
+    )
     Z, y, weights = forest.encode(STREAM[1].X_train), np.arange(60) % 3, rng.randint(1, 4, 60)
-    empty = LeafChannel().with_class_counts(np.bincount(y))
+    empty = LeafChannel().start(np.bincount(y))
     often = np.repeat(np.arange(60), weights)
-    one = empty.update("u", forest, Z, y, weights=weights.astype(float))
-    two = empty.update("u", forest, Z[often], y[often])
+    plain = Seen(Z, y, np.arange(60), n_leaves=forest.n_leaves)
+    one = empty.update("u", replace(plain, weights=weights.astype(float)))
+    two = empty.update("u", plain.take(often))
     np.testing.assert_array_equal(one.tables["u"], two.tables["u"])
     assert one.tables["u"].dtype == two.tables["u"].dtype == np.uint8
-    half = empty.update("u", forest, Z, y, weights=weights / 2).update("u", forest, Z, y, weights=weights / 2)
+    halves = replace(plain, weights=weights / 2)
+    half = empty.update("u", halves).update("u", halves)
     np.testing.assert_allclose(half.tables["u"], one.tables["u"])
     shown = {"u": Z}
     np.testing.assert_allclose(half.predict_proba(shown), one.predict_proba(shown), atol=1e-6)
@@ -73,14 +90,15 @@ def test_the_leaf_channel_counts_a_row_of_weight_3_three_times():
 
 def test_neighbours_vote_by_weight():
     Z, y = np.zeros((4, 1), np.float32), np.array([0, 0, 0, 1])
-    channel = NeighboursChannel(n_neighbours=4).with_class_counts(np.array([3, 1]))
-    rng = np.random.default_rng(0)
-    weighted = channel.update("u", None, Z, y, weights=np.array([1.0, 1.0, 1.0, 3.0]), rng=rng)
+    channel = NeighboursChannel(n_neighbours=4).start(np.array([3, 1]))
+    plain = Seen(Z, y, np.arange(4))
+    heavy = replace(plain, weights=np.array([1.0, 1.0, 1.0, 3.0]))
+    weighted = channel.update("u", heavy)
     np.testing.assert_allclose(weighted.predict_proba({"u": Z[:1]}), [[0.5, 0.5]])
-    more = weighted.update("u", None, Z[:0], y[:0], rng=rng)
+    more = weighted.update("u", plain.take(slice(0)))
     np.testing.assert_allclose(more.predict_proba({"u": Z[:1]}), [[0.5, 0.5]])
-    unweighted_first = channel.update("u", None, Z[:3], y[:3], rng=rng)
-    later = unweighted_first.update("u", None, Z[3:], y[3:], weights=np.array([3.0]), rng=rng)
+    unweighted_first = channel.update("u", plain.take(slice(3)))
+    later = unweighted_first.update("u", heavy.take(slice(3, None)))
     np.testing.assert_allclose(later.predict_proba({"u": Z[:1]}), [[0.5, 0.5]])
 
 
@@ -117,14 +135,21 @@ def test_bad_weights_are_refused(weights, message):
 
 def test_whoever_cannot_weigh_rows_says_so():
     weights = np.linspace(1, 2, 60)
-    with pytest.raises(UnsupportedError, match="RanDumb takes no sample_weight. SillyForest and SillyNetwork do."):
-        REFERENCES["randumb"](0).partial_fit(STREAM[0].X_train, STREAM[0].y_train, sample_weight=weights)
+    with pytest.raises(
+        UnsupportedError, match="RanDumb takes no sample_weight. SillyForest and SillyNetwork do."
+    ):
+        REFERENCES["randumb"](0).partial_fit(
+            STREAM[0].X_train, STREAM[0].y_train, sample_weight=weights
+        )
 
-    class Blunt(ForestEncoder):
-        def fit(self, X, y, *, in_bag=None, rng, n_jobs=None):
-            return super().fit(X, y, in_bag=in_bag, rng=rng)
+    class Blunt:
+        def split(self, y, *, rng):
+            return ForestEncoder(2).split(y, rng=rng)
 
-    learner = Silly(Blunt(2), LeafChannel(), random_state=0)
+        def fit(self, X, y, *, in_bag=None, rng):
+            return ForestEncoder(2).fit(X, y, in_bag=in_bag, rng=rng)
+
+    learner = Silly(Blunt(), LeafChannel(), random_state=0)
     with pytest.raises(UnsupportedError, match="Blunt takes no sample_weight"):
         learner.partial_fit(STREAM[0].X_train, STREAM[0].y_train, sample_weight=weights)
 
@@ -145,7 +170,9 @@ def test_batches_of_a_known_task_equal_one_fit_exactly_for_leaf_channels():
     whole, batches = (taught(SillyForest(5, budget=1, random_state=0), [first]) for _ in range(2))
     whole.partial_fit(task.X_train, task.y_train, task=task.name)
     in_batches(batches, task, 17)
-    np.testing.assert_array_equal(batches.channels_["t1"].tables["t0"], whole.channels_["t1"].tables["t0"])
+    np.testing.assert_array_equal(
+        batches.channels_["t1"].tables["t0"], whole.channels_["t1"].tables["t0"]
+    )
     np.testing.assert_array_equal(
         batches.predict_proba(task.X_test, task="t1"), whole.predict_proba(task.X_test, task="t1")
     )

@@ -6,18 +6,22 @@ import numpy as np
 import pytest
 
 from lifelong import Recipe, Silly, SillyForest, SillyNetwork, Task
-from lifelong.channels import LeafChannel
+from lifelong.channels import LeafChannel, Seen
 from lifelong.encoders import ForestEncoder
-from lifelong.encoders.base import held_out
+from lifelong.exceptions import ParameterError, UnknownTaskError, UnsupportedError
 from lifelong.tasks.simulations import gaussian_xor, xor_stream
 
 NETWORK = {"network": (8,), "epochs": 3, "lr": 1e-2}
 LEARNERS = {
     "forest": lambda **more: SillyForest(4, random_state=0, **more),
     "network": lambda **more: SillyNetwork(**NETWORK, random_state=0, **more),
-    "neighbours": lambda **more: SillyNetwork(**NETWORK, channel="neighbours", random_state=0, **more),
+    "neighbours": lambda **more: SillyNetwork(
+        **NETWORK, channel="neighbours", random_state=0, **more
+    ),
     "ridge forest": lambda **more: SillyForest(4, channel="ridge", random_state=0, **more),
-    "ridge network": lambda **more: SillyNetwork(**NETWORK, channel="ridge", random_state=0, **more),
+    "ridge network": lambda **more: SillyNetwork(
+        **NETWORK, channel="ridge", random_state=0, **more
+    ),
 }
 each_learner = pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
 
@@ -27,7 +31,9 @@ def tasks(n_tasks=4, n=60, n_classes=3, shape=(5,)):
     made = []
     for t in range(n_tasks):
         y = np.arange(n) % n_classes
-        X = rng.normal(size=(n, *shape)) + np.roll(np.arange(n_classes), t)[y].reshape(-1, *[1] * len(shape))
+        X = rng.normal(size=(n, *shape)) + np.roll(np.arange(n_classes), t)[y].reshape(
+            -1, *[1] * len(shape)
+        )
         made.append(Task(f"t{t}", X, y, X, y))
     return made
 
@@ -41,18 +47,21 @@ def taught(learner, stream):
 class Spy:
     """A channel that writes down which rows of which task it was shown through which encoder."""
 
-    def __init__(self, log, seen=()):
-        self.log, self.seen = log, tuple(seen)
+    def __init__(self, log):
+        self.log = log
 
     nbytes = 0
 
-    def with_class_counts(self, class_counts):
-        return Spy(self.log, self.seen)
+    def start(self, class_counts):
+        return Spy(self.log)
 
-    def update(self, name, encoder, Z, y, *, in_bag=None, rows=None, rng, n_jobs=None):
-        Z, y = held_out(Z, y, in_bag)
-        self.log.append((name, Z.copy(), y.copy(), in_bag is not None))
-        return Spy(self.log, [*self.seen, name])
+    def with_class_counts(self, class_counts):
+        return Spy(self.log)
+
+    def update(self, name, seen):
+        honest = seen.held_out()
+        self.log.append((name, honest.Z.copy(), honest.y.copy(), seen.in_bag is not None))
+        return Spy(self.log)
 
     def only(self, names):
         return self
@@ -69,7 +78,7 @@ class Identity:
     def split(self, y, *, rng):
         return np.arange(len(y)) < len(y) // 2
 
-    def fit(self, X, y, *, in_bag=None, rng, n_jobs=None):
+    def fit(self, X, y, *, in_bag=None, rng):
         return self
 
     def encode(self, X):
@@ -82,7 +91,11 @@ def test_channels_are_shown_exactly_the_rows_that_the_algorithms_say():
     rows = {task.name: task.X_train for task in stream}
     expected = [
         ("t0", rows["t0"][5:], True),  # task 0 arrives: held-out rows on its own encoder
-        ("t0", rows["t1"], False),  # task 1 arrives: all its rows on the older encoder (Algorithm 2)
+        (
+            "t0",
+            rows["t1"],
+            False,
+        ),  # task 1 arrives: all its rows on the older encoder (Algorithm 2)
         ("t1", rows["t1"][5:], True),  # … held-out rows on its own
         ("t1", rows["t0"], False),  # … and task 0's stored rows on the new encoder (Algorithm 3)
         ("t0", rows["t2"], False),
@@ -91,7 +104,9 @@ def test_channels_are_shown_exactly_the_rows_that_the_algorithms_say():
         ("t2", rows["t0"], False),
         ("t2", rows["t1"], False),
     ]
-    assert [(name, in_task) for name, _, _, in_task in log] == [(name, in_task) for name, _, in_task in expected]
+    assert [(name, in_task) for name, _, _, in_task in log] == [
+        (name, in_task) for name, _, in_task in expected
+    ]
     for (_, shown, _, _), (_, wanted, _) in zip(log, expected, strict=True):
         np.testing.assert_array_equal(np.sort(shown, axis=0), np.sort(wanted, axis=0))
 
@@ -125,8 +140,8 @@ def test_held_out_rows_of_each_tree_are_disjoint_from_its_in_bag_rows():
     X, y = rng.permutation(200).reshape(-1, 1).astype(np.float32), np.arange(200) % 2
     learner = SillyForest(5, random_state=0).partial_fit(X, y, task="t")
     in_bag = ForestEncoder(5).split(y, rng=learner._rng("t", "encoder"))
-    Z, _ = held_out(learner.encoders_["t"].encode(X), y, in_bag)
-    assert ((Z >= 0) == ~in_bag).all()
+    seen = Seen(learner.encoders_["t"].encode(X), y, np.arange(200), in_bag=in_bag)
+    assert ((seen.held_out().Z >= 0) == ~in_bag).all()
     assert learner.channels_["t"].tables["t"].sum() == (~in_bag).sum()
 
 
@@ -136,17 +151,23 @@ def test_the_order_of_tasks_changes_no_encoder_and_no_answer_once_all_are_known(
     one, two = taught(make(), stream), taught(make(), stream[::-1])
     for task in stream:
         np.testing.assert_allclose(
-            one.predict_proba(task.X_test, task=task.name), two.predict_proba(task.X_test, task=task.name), atol=1e-12
+            one.predict_proba(task.X_test, task=task.name),
+            two.predict_proba(task.X_test, task=task.name),
+            atol=1e-12,
         )
 
 
 @each_learner
 def test_many_tasks_at_once_equal_one_by_one_bit_for_bit(make):
     stream = tasks()
-    one_by_one, at_once = taught(make(budget=3), stream), make(budget=3, n_jobs=2).partial_fit_many(stream)
+    one_by_one, at_once = (
+        taught(make(budget=3), stream),
+        make(budget=3, n_jobs=2).partial_fit_many(stream),
+    )
     for task in stream:
         np.testing.assert_array_equal(
-            one_by_one.predict_proba(task.X_test, task=task.name), at_once.predict_proba(task.X_test, task=task.name)
+            one_by_one.predict_proba(task.X_test, task=task.name),
+            at_once.predict_proba(task.X_test, task=task.name),
         )
     assert list(at_once.encoders_) == ["t0", "t1", "t2"]
 
@@ -157,9 +178,13 @@ def test_a_learner_alone_equals_one_taught_that_task_only(make):
     learner = taught(make(), stream)
     for task in stream:
         alone, fresh = learner.alone(task.name), taught(make(), [task])
-        np.testing.assert_array_equal(alone.predict_proba(task.X_test), fresh.predict_proba(task.X_test))
+        np.testing.assert_array_equal(
+            alone.predict_proba(task.X_test), fresh.predict_proba(task.X_test)
+        )
         assert list(alone.tasks_) == [task.name]
-        other = stream[task is stream[0]]  # the copy goes on learning as a fresh learner would, and ours stays as it is
+        other = stream[
+            task is stream[0]
+        ]  # the copy goes on learning as a fresh learner would, and ours stays as it is
         np.testing.assert_array_equal(
             taught(alone, [other]).predict_proba(task.X_test, task=task.name),
             taught(fresh, [other]).predict_proba(task.X_test, task=task.name),
@@ -218,7 +243,10 @@ def test_without_replay_nothing_old_changes_and_nothing_is_stored():
 def test_old_encoders_are_never_touched(make):
     stream = tasks()
     learner = taught(make(), stream[:2])
-    before = {name: (encoder, encoder.encode(stream[0].X_test)) for name, encoder in learner.encoders_.items()}
+    before = {
+        name: (encoder, encoder.encode(stream[0].X_test))
+        for name, encoder in learner.encoders_.items()
+    }
     taught(learner, stream[2:])
     for name, (encoder, Z) in before.items():
         assert learner.encoders_[name] is encoder
@@ -272,17 +300,53 @@ def test_images_are_welcome(make):
 
 def test_the_paper_cnn_is_the_default_for_images():
     (task,) = tasks(1, n=20, shape=(1, 8, 8))
-    learner = SillyNetwork(width=0.05, epochs=1, random_state=0).partial_fit(task.X_train, task.y_train)
+    learner = SillyNetwork(width=0.05, epochs=1, random_state=0).partial_fit(
+        task.X_train, task.y_train
+    )
     assert "Conv2d" in repr(learner.encoders_["task"].body)
 
 
 def test_the_best_network_trains_as_long_and_as_fast_as_it_is_told():
     strong, own = Recipe.strong(), Recipe(epochs=7, weight_decay=0.1)
-    assert SillyNetwork.best().recipe == strong
-    told = {"epochs": 3, "lr": 1e-2, "batch_size": 16}
-    assert SillyNetwork.best(**told).recipe == replace(strong, **told)
-    assert SillyNetwork.best(recipe=own).recipe == own
-    assert SillyNetwork.best(recipe=own, lr=1e-2).recipe == replace(own, lr=1e-2)
+    assert SillyNetwork.best().training_recipe() == strong
+    changes = {"epochs": 3, "lr": 1e-2, "batch_size": 16}
+    assert SillyNetwork.best(**changes).training_recipe() == replace(strong, **changes)
+    assert SillyNetwork.best().set_params(epochs=2).training_recipe().epochs == 2
+    assert SillyNetwork.best(recipe=own).training_recipe() == own
+    assert SillyNetwork().training_recipe() == Recipe.paper()
+    assert SillyNetwork(epochs=7).training_recipe() == replace(Recipe.paper(), epochs=7)
+
+
+@pytest.mark.parametrize("name", ["epochs", "lr", "batch_size"])
+def test_a_recipe_and_what_would_change_it_are_an_error(name):
+    (task,) = tasks(1)
+    learner = SillyNetwork((8,), recipe=Recipe(epochs=2), **{name: 1})
+    with pytest.raises(ParameterError, match=f"{name} would change it"):
+        learner.partial_fit(task.X_train, task.y_train)
+
+
+def test_parameters_that_an_encoder_takes_the_place_of_must_be_left_alone():
+    (task,) = tasks(1)
+    learner = SillyNetwork(encoder=Identity(), channel="ridge", epochs=5)
+    with pytest.raises(ParameterError, match="epochs=5 would be ignored"):
+        learner.partial_fit(task.X_train, task.y_train)
+
+
+@each_learner
+def test_without_task_inference_everything_else_is_the_same(make):
+    stream = tasks(3)
+    whole, lean = taught(make(), stream), taught(make(task_inference=False), stream)
+    for task in stream:
+        np.testing.assert_array_equal(
+            whole.predict_proba(task.X_test, task=task.name),
+            lean.predict_proba(task.X_test, task=task.name),
+        )
+    assert lean.densities_ == {}
+    assert lean.sizes()["channels"] < whole.sizes()["channels"]
+    with pytest.raises(UnknownTaskError, match="Say which one"):
+        lean.predict(stream[0].X_test)
+    with pytest.raises(UnsupportedError, match="keeps no densities"):
+        lean.novelty(stream[0].X_test)
 
 
 def test_xor_helps_xnor_and_xnor_helps_xor():
@@ -314,15 +378,22 @@ def test_a_channel_of_the_users_own_is_taken():
 @each_learner
 def test_sizes_count_parameters_and_bytes_by_part(make):
     learner = taught(make(), tasks(2))
-    sizes, in_bag = learner.sizes(), sum(stored.in_bag.nbytes for stored in learner.memory_.values())
+    sizes, in_bag = (
+        learner.sizes(),
+        sum(stored.in_bag.nbytes for stored in learner.memory_.values()),
+    )
     assert set(sizes) == {"parameters", "encoders", "channels", "rows"}
     assert all(size > 0 for size in sizes.values())
     assert sizes["rows"] == 2 * 60 * (5 * 4 + 8 + 8) + in_bag
 
 
 def test_many_rows_are_answered_in_pieces_as_if_they_were_one():
-    learner = SillyForest(3, random_state=0).partial_fit(*gaussian_xor(200, random_state=0), task="xor")
+    learner = SillyForest(3, random_state=0).partial_fit(
+        *gaussian_xor(200, random_state=0), task="xor"
+    )
     learner.partial_fit(*gaussian_xor(200, flip=True, random_state=1), task="xnor")
     X, _ = gaussian_xor(9000, random_state=2)
-    whole = learner.channels_["xor"].predict_proba({name: one.encode(X) for name, one in learner.encoders_.items()})
+    whole = learner.channels_["xor"].predict_proba(
+        {name: one.encode(X) for name, one in learner.encoders_.items()}
+    )
     np.testing.assert_array_equal(learner.predict_proba(X, task="xor"), whole)

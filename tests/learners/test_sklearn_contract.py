@@ -40,7 +40,8 @@ def cannot_apply(learner, check):
 
 @pytest.mark.filterwarnings("default")  # the checks provoke warnings on purpose
 @pytest.mark.parametrize(
-    ("learner", "check"), [pytest.param(*pair, id=f"{n}-{pair[1].func.__name__}") for n, pair in enumerate(checks())]
+    ("learner", "check"),
+    [pytest.param(*pair, id=f"{n}-{pair[1].func.__name__}") for n, pair in enumerate(checks())],
 )
 def test_scikit_learns_contract_holds(learner, check):
     check(learner)

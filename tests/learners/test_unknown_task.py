@@ -17,7 +17,9 @@ STREAM = apart()
 
 def everything(stream):
     """All test rows, and which task each is from."""
-    return np.concatenate([task.X_test for task in stream]), np.repeat([task.name for task in stream], 60)
+    return np.concatenate([task.X_test for task in stream]), np.repeat(
+        [task.name for task in stream], 60
+    )
 
 
 @each_learner
@@ -33,12 +35,18 @@ def test_rows_that_lie_apart_are_given_to_their_tasks(make):
 def test_labels_are_those_that_the_inferred_task_gives(make):
     learner = taught(make(), apart(distance=0.5))
     X, _ = everything(STREAM)
-    tasks, labels, proba = learner.predict_task(X), learner.predict(X), learner.predict_task_proba(X)
+    tasks, labels, proba = (
+        learner.predict_task(X),
+        learner.predict(X),
+        learner.predict_task_proba(X),
+    )
     np.testing.assert_array_equal(np.array(list(learner.tasks_))[proba.argmax(axis=1)], tasks)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
     assert proba.shape == (180, 3)
     for name in learner.tasks_:
-        np.testing.assert_array_equal(labels[tasks == name], learner.predict(X[tasks == name], task=name))
+        np.testing.assert_array_equal(
+            labels[tasks == name], learner.predict(X[tasks == name], task=name)
+        )
 
 
 @each_learner
@@ -73,7 +81,10 @@ def test_names_and_labels_may_be_of_any_kind():
     learner.partial_fit(STREAM[0].X_train, np.arange(60) % 3, task=7)
     learner.partial_fit(STREAM[1].X_train, STREAM[1].y_train, task="b")
     assert set(learner.predict_task(STREAM[0].X_test).tolist()) <= {7, "b"}
-    assert {type(label) for label in learner.predict(everything(STREAM[:2])[0]).tolist()} == {int, str}
+    assert {type(label) for label in learner.predict(everything(STREAM[:2])[0]).tolist()} == {
+        int,
+        str,
+    }
 
 
 def test_classes_that_were_only_announced_are_never_found():
@@ -98,7 +109,9 @@ def test_a_learner_that_cannot_tell_says_which_tasks_there_are():
     for task in STREAM[:2]:
         learner.partial_fit(task.X_train, task.y_train, task=task.name)
     for ask in (learner.predict, learner.predict_task, learner.predict_task_proba):
-        with pytest.raises(UnknownTaskError, match="Several tasks are known: 't0', 't1'. Say which one: task='t0'."):
+        with pytest.raises(
+            UnknownTaskError, match="Several tasks are known: 't0', 't1'. Say which one: task='t0'."
+        ):
             ask(STREAM[0].X_test)
     assert 0 < unaware_error(learner, STREAM[0]) < 1  # measured by its heads' words
 
@@ -118,7 +131,7 @@ def test_randumb_takes_the_nearest_class_mean_of_all_tasks():
     X, source = everything(STREAM)
     assert np.mean(learner.predict_task(X) == source) > 0.95
     means = np.concatenate([learner.means_[task.name].means for task in STREAM])
-    squares = distances(learner.features_(X), means, learner._covariance())
+    squares = distances(learner.features_(X), means, learner._covariance(learner.knowledge_))
     labels = np.concatenate([learner.classes_of(task.name) for task in STREAM])
     np.testing.assert_array_equal(learner.predict(X), labels[squares.argmin(axis=1)])
 
@@ -126,7 +139,9 @@ def test_randumb_takes_the_nearest_class_mean_of_all_tasks():
 def test_the_error_without_a_task_counts_wrong_tasks_and_wrong_labels():
     learner = taught(SillyForest(5, random_state=0), apart(distance=0.5))
     task = apart(distance=0.5)[1]
-    right = (learner.predict_task(task.X_test) == "t1") & (learner.predict(task.X_test) == task.y_test)
+    right = (learner.predict_task(task.X_test) == "t1") & (
+        learner.predict(task.X_test) == task.y_test
+    )
     assert unaware_error(learner, task) == pytest.approx(1 - right.mean())
 
 
@@ -147,7 +162,9 @@ def test_gaussians_of_two_lots_of_rows_are_those_of_all_rows():
 def test_distances_are_those_of_a_gaussian():
     rng = np.random.default_rng(0)
     z, means = rng.normal(size=(9, 4)), rng.normal(size=(2, 4))
-    sigma = covariance([Gaussians.of(rng.normal(size=(50, 4)) * [1, 2, 3, 4], np.zeros(50, np.intp), 1)])
+    sigma = covariance(
+        [Gaussians.of(rng.normal(size=(50, 4)) * [1, 2, 3, 4], np.zeros(50, np.intp), 1)]
+    )
     for k in range(2):
         density = multivariate_normal(means[k], sigma)
         expected = 2 * (density.logpdf(means[k]) - density.logpdf(z))
@@ -163,7 +180,10 @@ def test_few_columns_are_not_projected_and_many_always_in_the_same_directions():
 
 def test_a_column_of_large_numbers_does_not_decide_everything():
     stream = apart(seed=1)
-    X = {task.name: np.hstack([task.X_train, 1e5 * np.random.default_rng(0).normal(size=(60, 80))]) for task in stream}
+    X = {
+        task.name: np.hstack([task.X_train, 1e5 * np.random.default_rng(0).normal(size=(60, 80))])
+        for task in stream
+    }
     learner = SillyForest(3, random_state=0)
     for task in stream:
         learner.partial_fit(X[task.name], task.y_train, task=task.name)

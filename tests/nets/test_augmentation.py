@@ -26,7 +26,9 @@ def letters(n=200, seed=0):
     images = torch.zeros(n, 1, 16, 16)
     images[:, :, 2:14, 3:5] = 1
     images[:, :, 12:14, 3:12] = 1
-    return images + 0.3 * torch.from_numpy(np.random.default_rng(seed).normal(size=images.shape).astype(np.float32))
+    return images + 0.3 * torch.from_numpy(
+        np.random.default_rng(seed).normal(size=images.shape).astype(np.float32)
+    )
 
 
 def test_rows_that_look_like_their_mirror_images_may_be_mirrored():
@@ -68,13 +70,19 @@ def test_predictions_are_not_augmented_and_do_not_change():
 
 def test_a_model_of_mirrored_rows_answers_a_row_and_its_mirror_image_alike():
     X = photographs()
-    model = torch.nn.Sequential(front(X, Recipe(augment=True)), torch.nn.Flatten(), torch.nn.Linear(256, 3)).eval()
+    model = torch.nn.Sequential(
+        front(X, Recipe(augment=True)), torch.nn.Flatten(), torch.nn.Linear(256, 3)
+    ).eval()
     device = torch.device("cpu")
-    straight, mirrored = (forward(both_sides(model), rows.numpy().copy(), device=device) for rows in (X, X.flip(3)))
+    straight, mirrored = (
+        forward(both_sides(model), rows.numpy().copy(), device=device) for rows in (X, X.flip(3))
+    )
     np.testing.assert_allclose(straight, mirrored, atol=1e-6)
 
 
-@pytest.mark.parametrize(("name", "settings"), [("single", {}), ("model-zoo", {"tasks_per_round": 1})])
+@pytest.mark.parametrize(
+    ("name", "settings"), [("single", {}), ("model-zoo", {"tasks_per_round": 1})]
+)
 def test_letters_are_read_from_one_side_even_where_other_networks_know_photographs(name, settings):
     make = {**REFERENCES, **CONTROLS}[name]
     recipe, y = Recipe(iterations=2, augment=True), np.arange(200) % 2
@@ -84,12 +92,16 @@ def test_letters_are_read_from_one_side_even_where_other_networks_know_photograp
     for learner in (alone, both):
         learner.partial_fit(letters().numpy(), y, task="letters")
     asked = letters(20, seed=1).numpy()
-    np.testing.assert_array_equal(both.predict_proba(asked, task="letters"), alone.predict_proba(asked, task="letters"))
+    np.testing.assert_array_equal(
+        both.predict_proba(asked, task="letters"), alone.predict_proba(asked, task="letters")
+    )
 
 
 def test_flat_rows_are_left_alone():
     rows = torch.rand(50, 7)
-    assert not any(isinstance(part, Augment) for part in front(rows, Recipe(augment=True)).modules())
+    assert not any(
+        isinstance(part, Augment) for part in front(rows, Recipe(augment=True)).modules()
+    )
 
 
 def test_one_cycle_rises_to_the_rate_and_falls_to_nothing():
@@ -115,7 +127,9 @@ def test_augmentation_changes_the_training_but_not_its_repeatability():
     X, y = photographs(60).numpy(), np.arange(60) % 3
     recipes = [Recipe(epochs=2, augment=augment) for augment in (True, True, False)]
     once, again, plain = (
-        NetworkClassifier("cnn", width=0.1, recipe=recipe, random_state=0).fit(X, y).predict_proba(X)
+        NetworkClassifier("cnn", width=0.1, recipe=recipe, random_state=0)
+        .fit(X, y)
+        .predict_proba(X)
         for recipe in recipes
     )
     assert np.array_equal(once, again)

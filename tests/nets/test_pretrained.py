@@ -23,7 +23,13 @@ def images(n=5, shape=(3, 32, 32)):
 RAW = {
     "tiny-resnet": images(),
     "tiny-vit": images(),
-    "tiny-bert": ["a cat", "two dogs on a lawn", "rain", "snow and ice", "a very long story about nothing"],
+    "tiny-bert": [
+        "a cat",
+        "two dogs on a lawn",
+        "rain",
+        "snow and ice",
+        "a very long story about nothing",
+    ],
     "tiny-wav2vec2": np.random.default_rng(0).normal(size=(5, 900)).astype(np.float32),
 }
 MODELS = pytest.mark.parametrize("name", RAW)
@@ -67,14 +73,18 @@ def test_a_vision_transformers_features_are_its_class_token_unless_asked_otherwi
     with torch.inference_mode():
         hidden = model((torch.from_numpy(X) - 0.5) / 0.5).last_hidden_state.numpy()
     np.testing.assert_allclose(open_backbone(folder).run(X), hidden[:, 0], atol=1e-5)
-    np.testing.assert_allclose(open_backbone(folder, pooling="mean").run(X), hidden.mean(axis=1), atol=1e-5)
+    np.testing.assert_allclose(
+        open_backbone(folder, pooling="mean").run(X), hidden.mean(axis=1), atol=1e-5
+    )
 
 
 def test_images_of_any_size_become_squares_of_the_models_size():
     backbone = open_backbone(tiny_model("tiny-resnet"))
     wide = np.zeros((2, 3, 32, 64), dtype=np.float32)
     wide[:, :, :, 16:48] = images(2)
-    np.testing.assert_allclose(backbone.run(wide), backbone.run(images(2)), atol=1e-5)  # the middle is what counts
+    np.testing.assert_allclose(
+        backbone.run(wide), backbone.run(images(2)), atol=1e-5
+    )  # the middle is what counts
     small = np.full((1, 3, 7, 7), 0.25, dtype=np.float32)
     large = np.full((1, 3, 90, 90), 0.25, dtype=np.float32)
     np.testing.assert_allclose(backbone.run(small), backbone.run(large), atol=1e-5)
@@ -103,7 +113,10 @@ def test_long_texts_are_cut_and_short_ones_left_alone():
 
 def test_the_size_is_known_without_reading_the_weights():
     for name in RAW:
-        backbone, model = open_backbone(tiny_model(name)), AutoModel.from_pretrained(tiny_model(name))
+        backbone, model = (
+            open_backbone(tiny_model(name)),
+            AutoModel.from_pretrained(tiny_model(name)),
+        )
         assert backbone.n_parameters == sum(weight.numel() for weight in model.parameters())
         assert backbone.nbytes >= 4 * backbone.n_parameters
 
@@ -122,7 +135,8 @@ def test_the_same_files_in_another_folder_are_the_same_model_and_other_weights_a
     assert open_backbone(folder).identity == backbone.identity
     weights = load_file(folder / "model.safetensors")
     save_file(
-        {**weights, "embedder.embedder.convolution.weight": torch.zeros(8, 3, 7, 7)}, folder / "model.safetensors"
+        {**weights, "embedder.embedder.convolution.weight": torch.zeros(8, 3, 7, 7)},
+        folder / "model.safetensors",
     )
     assert open_backbone(folder).identity != backbone.identity
 
@@ -137,7 +151,10 @@ def test_a_pickle_is_never_read(tmp_path):
 def test_a_models_own_code_is_never_run(tmp_path):
     folder, trace = copy_of("tiny-resnet", tmp_path), tmp_path / "was-run"
     (folder / "own.py").write_text(f"open({str(trace)!r}, 'w')\nclass Config: pass\n")
-    config = {"model_type": "own", "auto_map": {"AutoConfig": "own.Config", "AutoModel": "own.Config"}}
+    config = {
+        "model_type": "own",
+        "auto_map": {"AutoConfig": "own.Config", "AutoModel": "own.Config"},
+    }
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(DatasetError, match="describes no model that transformers knows"):
         open_backbone(folder)
@@ -155,7 +172,10 @@ def test_a_missing_weight_is_an_error_and_never_a_random_number(tmp_path):
     folder = copy_of("tiny-vit", tmp_path)
     weights = load_file(folder / "model.safetensors")
     gone = next(name for name in weights if "layernorm" in name)
-    save_file({name: tensor for name, tensor in weights.items() if name != gone}, folder / "model.safetensors")
+    save_file(
+        {name: tensor for name, tensor in weights.items() if name != gone},
+        folder / "model.safetensors",
+    )
     with pytest.raises(DatasetError, match="lacks 1 weights, such as"):
         open_backbone(folder).run(images())
 
@@ -163,7 +183,10 @@ def test_a_missing_weight_is_an_error_and_never_a_random_number(tmp_path):
 def test_a_missing_pooling_layer_does_not_matter_since_none_is_asked(tmp_path):
     folder = copy_of("tiny-vit", tmp_path)
     weights = load_file(folder / "model.safetensors")
-    save_file({name: tensor for name, tensor in weights.items() if "pooler" not in name}, folder / "model.safetensors")
+    save_file(
+        {name: tensor for name, tensor in weights.items() if "pooler" not in name},
+        folder / "model.safetensors",
+    )
     np.testing.assert_array_equal(
         open_backbone(folder).run(images()), open_backbone(tiny_model("tiny-vit")).run(images())
     )
@@ -193,7 +216,9 @@ def test_what_is_no_model_is_explained(tmp_path, monkeypatch):
 
 def test_without_transformers_the_extra_is_named(monkeypatch):
     monkeypatch.setattr("lifelong._extras.find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match=r"PretrainedEncoder needs transformers.*lifelong\[pretrained\]"):
+    with pytest.raises(
+        MissingExtraError, match=r"PretrainedEncoder needs transformers.*lifelong\[pretrained\]"
+    ):
         open_backbone("anything")
 
 
@@ -202,14 +227,20 @@ def test_the_real_resnet_50_is_read_and_tells_a_ramp_from_noise():
     backbone = open_backbone(find_model("resnet-50"), image_size=64)
     assert (backbone.n_features, backbone.n_parameters) == (2048, 23_508_032)
     ramp = np.broadcast_to(np.linspace(0, 1, 32, dtype=np.float32), (3, 32, 32))
-    one, two, noise = (backbone.run(X[None].astype(np.float32))[0] for X in (ramp, ramp * 0.9, images(1)[0]))
+    one, two, noise = (
+        backbone.run(X[None].astype(np.float32))[0] for X in (ramp, ramp * 0.9, images(1)[0])
+    )
     assert np.linalg.norm(one - two) < 0.5 * np.linalg.norm(one - noise)
 
 
 @pytest.mark.models("all-minilm-l6-v2")
 def test_the_real_minilm_knows_which_sentences_mean_the_same():
     backbone = open_backbone(find_model("all-minilm-l6-v2"))
-    texts = ["The parcel never arrived.", "My delivery is lost.", "Integrals of smooth functions converge."]
+    texts = [
+        "The parcel never arrived.",
+        "My delivery is lost.",
+        "Integrals of smooth functions converge.",
+    ]
     Z = np.concatenate([backbone.run([text]) for text in texts])
     assert Z.shape == (3, 384)
     same, other = (Z[0] @ Z[at] / np.linalg.norm(Z[0]) / np.linalg.norm(Z[at]) for at in (1, 2))

@@ -27,7 +27,9 @@ def a_model() -> nn.Linear:
 
 
 def test_iterations_count_steps_and_epochs_count_passes() -> None:
-    assert n_steps(21, Recipe(epochs=3, batch_size=10)) == 6  # the last batch of one row joins the one before
+    assert (
+        n_steps(21, Recipe(epochs=3, batch_size=10)) == 6
+    )  # the last batch of one row joins the one before
     assert n_steps(25, Recipe(epochs=3, batch_size=10)) == 9
     assert n_steps(21, Recipe(iterations=7, batch_size=10)) == 7
     seen: list[int] = []
@@ -39,7 +41,9 @@ def test_iterations_count_steps_and_epochs_count_passes() -> None:
         return cross_entropy(model(inputs[rows]), targets[rows])
 
     optimise(model, loss, 21, Recipe(iterations=4, batch_size=10))
-    assert sorted(seen[:21]) == sorted(seen[21:]) == list(range(21))  # two whole passes, in two orders
+    assert (
+        sorted(seen[:21]) == sorted(seen[21:]) == list(range(21))
+    )  # two whole passes, in two orders
     assert seen[:21] != seen[21:]
 
 
@@ -71,7 +75,13 @@ def test_half_precision_trains_full_precision_weights_to_nearly_the_same_answers
     for precision in ("float32", "bfloat16"):
         model = a_model()
         with private_randomness(np.random.default_rng(1)):
-            train(model, cross_entropy, inputs, targets, Recipe(epochs=20, lr=0.01, precision=precision))  # type: ignore[arg-type]
+            train(
+                model,
+                cross_entropy,
+                inputs,
+                targets,
+                Recipe(epochs=20, lr=0.01, precision=precision),
+            )  # type: ignore[arg-type]
         assert model.weight.dtype == torch.float32
         losses.append(float(cross_entropy(model(inputs), targets).detach()))
         weights.append(model.weight)
@@ -151,13 +161,18 @@ def test_a_recipe_refuses_what_it_cannot_do(wrong: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("network", "shape"), [("auto", (3, 32, 32)), ("auto", (2, 9, 7)), ("mlp", (5,)), ((7, 3), (2, 4, 4))]
+    ("network", "shape"),
+    [("auto", (3, 32, 32)), ("auto", (2, 9, 7)), ("mlp", (5,)), ((7, 3), (2, 4, 4))],
 )
-def test_layer_sizes_describe_the_network_that_is_built(network: object, shape: tuple[int, ...]) -> None:
+def test_layer_sizes_describe_the_network_that_is_built(
+    network: object, shape: tuple[int, ...]
+) -> None:
     sizes, module = layer_sizes(network, shape, 0.1), build(network, shape, 0.1)
     convolutions = [part for part in module.modules() if isinstance(part, nn.Conv2d)]
     dense = [part for part in module.modules() if isinstance(part, nn.Linear)]
-    assert [(c.in_channels, c.out_channels, c.stride[0]) for c in convolutions] == sizes.convolutions
+    assert [
+        (c.in_channels, c.out_channels, c.stride[0]) for c in convolutions
+    ] == sizes.convolutions
     assert [layer.out_features for layer in dense] == sizes.dense
     assert dense[0].in_features == sizes.flat
     assert module(torch.zeros(2, *shape)).shape == (2, sizes.dense[-1])
@@ -183,6 +198,7 @@ def test_the_loop_costs_next_to_nothing() -> None:
 
     with one_thread():
         ratios = [
-            seconds(lambda: train(model, cross_entropy, inputs, targets, recipe)) / seconds(bare) for _ in range(7)
+            seconds(lambda: train(model, cross_entropy, inputs, targets, recipe)) / seconds(bare)
+            for _ in range(7)
         ]
     assert min(ratios) < 1.25  # of a step of 0.1 ms; real networks take tens of milliseconds

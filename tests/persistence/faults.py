@@ -5,6 +5,7 @@ import os
 from contextlib import contextmanager
 from typing import Any
 
+from lifelong import _files
 from lifelong.persistence import directory
 
 CHANGES = ("open", "write", "fsync", "replace", "unlink", "close")
@@ -41,8 +42,11 @@ class FailingDisk:
 def failing(position: int, code: int = errno.ENOSPC):
     """Inside the block, the disk fails once."""
     disk = FailingDisk(position, code)
-    directory.os = disk  # type: ignore[assignment, attr-defined]
+    places = (directory, _files)  # who writes
+    for place in places:
+        place.os = disk  # type: ignore[assignment, attr-defined]
     try:
         yield disk
     finally:
-        directory.os = os  # type: ignore[attr-defined]
+        for place in places:
+            place.os = os  # type: ignore[attr-defined]

@@ -54,7 +54,9 @@ def main() -> None:
     """Start from what a saved learner looks like."""
     corpus = Path(tempfile.mkdtemp())
     manifest = INTACT["manifest.json"].rsplit(b",\n", 1)[0] + b"}"
-    for number, seed in enumerate([b"\x00" + INTACT[ENCODER], b"\x90" + manifest, b"\xd0" + INTACT[ENCODER]]):
+    for number, seed in enumerate(
+        [b"\x00" + INTACT[ENCODER], b"\x90" + manifest, b"\xd0" + INTACT[ENCODER]]
+    ):
         (corpus / str(number)).write_bytes(seed)
     atheris.Setup([sys.argv[0], str(corpus), *sys.argv[1:]], one_input)
     atheris.Fuzz()

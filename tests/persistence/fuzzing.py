@@ -25,7 +25,13 @@ CODE = {
     "pickle.find_class",
     "socket.connect",
 }
-_OURS = (sys.prefix, sys.base_prefix, str(Path(lifelong.__file__).parent), "/proc", "/sys")  # imports
+_OURS = (
+    sys.prefix,
+    sys.base_prefix,
+    str(Path(lifelong.__file__).parent),
+    "/proc",
+    "/sys",
+)  # imports
 _watched: list[str] = []
 _seen: list[tuple[str, str]] = []
 
@@ -88,7 +94,9 @@ def outcome(folder: Path, shape: tuple[int, ...] = (4,), *, memory: int | None =
         try:
             with np.errstate(all="ignore"):
                 posteriors = learner.predict_proba(X, task=task)
-        except ValueError as error:  # weights so large that neurons are infinite: a network as bad as its file says
+        except (
+            ValueError
+        ) as error:  # weights so large that neurons are infinite: a network as bad as its file says
             if "infinity" in str(error) or "NaN" in str(error):
                 continue
             raise

@@ -12,7 +12,9 @@ from lifelong import load, save
 from lifelong.learners.base import Learner
 
 SERVER = get_context("forkserver")  # has imported everything, so that a start takes milliseconds
-SERVER.set_forkserver_preload(["lifelong.persistence.store", "lifelong.learners", "sklearn.tree", "small"])
+SERVER.set_forkserver_preload(
+    ["lifelong.persistence.store", "lifelong.learners", "sklearn.tree", "small"]
+)
 MOST = 9  # tasks; then a new directory
 
 
@@ -67,7 +69,9 @@ def start_and_kill(folder: Path, stored: bool, chance: random.Random) -> tuple[i
     if chance.random() < 0.8 and last < MOST - 2:
         last = ours.recv()
         _LESSON[0] = time.monotonic() - begun
-    ours.poll(chance.uniform(0, 1.2) * _LESSON[0])  # returns at once when a lesson ends: that is a moment, too
+    ours.poll(
+        chance.uniform(0, 1.2) * _LESSON[0]
+    )  # returns at once when a lesson ends: that is a moment, too
     time.sleep(chance.choice([0, chance.uniform(0, _LESSON[0])]))
     killed = process.is_alive()
     process.kill()
@@ -90,7 +94,9 @@ def check(folder: Path, acknowledged: int) -> int:
     learner = load(folder)
     had = lessons_of(learner)
     assert had >= acknowledged, f"{acknowledged} lessons were acknowledged, {had} are there"
-    assert same_answers(learner, after(had)), f"the learner after {had} lessons is not the one that was saved"
+    assert same_answers(learner, after(had)), (
+        f"the learner after {had} lessons is not the one that was saved"
+    )
     return had
 
 
@@ -100,12 +106,19 @@ def leftovers(folder: Path) -> bool:
         return False
     manifest = folder / "manifest.json"
     text = manifest.read_text() if manifest.exists() else ""
-    return any(path.name not in text for path in folder.iterdir() if path.name not in ("lock", "manifest.json"))
+    return any(
+        path.name not in text
+        for path in folder.iterdir()
+        if path.name not in ("lock", "manifest.json")
+    )
 
 
 def kill_often(base: Path, kills: int, seed: int = 0) -> dict[str, int]:
     """Kill so many times; figures of what happened."""
-    chance, figures = random.Random(seed), {"kills": 0, "directories": 0, "leftovers": 0, "unacknowledged": 0}
+    chance, figures = (
+        random.Random(seed),
+        {"kills": 0, "directories": 0, "leftovers": 0, "unacknowledged": 0},
+    )
     while figures["kills"] < kills:
         folder, stored, acknowledged = base / str(figures["directories"]), chance.random() < 0.5, 0
         figures["directories"] += 1

@@ -27,8 +27,12 @@ def main() -> None:
         learner.partial_fit(*rows(1, n=9), task="first")
         save(learner, HERE / name)
         (HERE / name / "lock").unlink()
-        answers[name] = [[task, learner.predict_proba(QUESTION, task=task).tolist()] for task in learner.tasks_]
-    (HERE / "answers.json").write_text(json.dumps({"rows": QUESTION.tolist(), "answers": answers}, indent=1) + "\n")
+        answers[name] = [
+            [task, learner.predict_proba(QUESTION, task=task).tolist()] for task in learner.tasks_
+        ]
+    (HERE / "answers.json").write_text(
+        json.dumps({"rows": QUESTION.tolist(), "answers": answers}, indent=1) + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,25 @@ ODD: list[Any] = [
     0.5, -0.0, 1e308, 1e-320, "", "x", "task-0", "task-1", "../../etc/passwd", "/etc/passwd", "a\0b", "\ud800", "F",
     "C", "os.system", [], {}, [[]], [0], [-1], [1, 1], [2**40, 2**40], [None], ["x", 5], {"kind": "leaf"}, {"a": 1},
 ]  # fmt: skip
-DTYPES = ["BOOL", "U8", "U16", "U32", "U64", "I8", "I16", "I32", "I64", "F16", "BF16", "F32", "F64", "C64", "X", "", 5]
+DTYPES = [
+    "BOOL",
+    "U8",
+    "U16",
+    "U32",
+    "U64",
+    "I8",
+    "I16",
+    "I32",
+    "I64",
+    "F16",
+    "BF16",
+    "F32",
+    "F64",
+    "C64",
+    "X",
+    "",
+    5,
+]
 
 
 def read(folder: Path) -> Files:
@@ -38,7 +56,14 @@ def unseal(manifest: bytes) -> Any:
 
 def mutate(files: Files, chance: random.Random) -> Files:
     """One more variant."""
-    ways = [bytes_of_some_file, manifest_node, manifest_text, header_of_some_file, structure_of_some_file, numbers]
+    ways = [
+        bytes_of_some_file,
+        manifest_node,
+        manifest_text,
+        header_of_some_file,
+        structure_of_some_file,
+        numbers,
+    ]
     return chance.choices(ways, weights=[1, 4, 1, 2, 2, 3])[0](dict(files), chance)
 
 
@@ -89,7 +114,9 @@ def manifest_text(files: Files, chance: random.Random) -> Files:
     elif way == 1:
         number = chance.choice(re.findall(r"[ \[]\d+[,\]]", text))
         text = text.replace(
-            number, number[0] + chance.choice(["NaN", "Infinity", "-Infinity", "1e999"]) + number[-1], 1
+            number,
+            number[0] + chance.choice(["NaN", "Infinity", "-Infinity", "1e999"]) + number[-1],
+            1,
         )
     elif way == 2:
         text = '{"a":' + "[" * 100_000 + "]" * 100_000 + "}"
@@ -130,7 +157,13 @@ def odd(chance: random.Random) -> Any:
 
 
 def everywhere(node: Any):
-    pairs = list(node.items()) if isinstance(node, dict) else list(enumerate(node)) if isinstance(node, list) else []
+    pairs = (
+        list(node.items())
+        if isinstance(node, dict)
+        else list(enumerate(node))
+        if isinstance(node, list)
+        else []
+    )
     for key, value in pairs:
         yield node, key
         yield from everywhere(value)
@@ -150,11 +183,17 @@ def header_of_some_file(files: Files, chance: random.Random) -> Files:
             [0, -1, 1, 2**31, 2**62, 10**30, 0.5, None]
         )
     elif way == 2:
-        entry["shape"] = chance.choice([[], [0], [1], [-1, -1], list(reversed(entry.get("shape", []))), [2**32, 2**32]])
+        entry["shape"] = chance.choice(
+            [[], [0], [1], [-1, -1], list(reversed(entry.get("shape", []))), [2**32, 2**32]]
+        )
     elif way == 3 and entry:
-        entry["data_offsets"][chance.randrange(2)] = chance.choice([-8, 0, 1, 3, 8, 2**62, len(data), len(data) + 8])
+        entry["data_offsets"][chance.randrange(2)] = chance.choice(
+            [-8, 0, 1, 3, 8, 2**62, len(data), len(data) + 8]
+        )
     elif way == 4 and arrays:
-        header[chance.choice([*arrays, "extra", "../x", "value"])] = header.pop(chance.choice(arrays))
+        header[chance.choice([*arrays, "extra", "../x", "value"])] = header.pop(
+            chance.choice(arrays)
+        )
     elif way == 5:
         change_somewhere(header, chance)
     elif arrays:
@@ -214,7 +253,9 @@ def exchange(files: Files, name: str, content: bytes) -> Files:
     """Put a changed file in the place of another: named by its own checksum, and referred to by the manifest."""
     new = f"{name.split('-')[0]}-{hashlib.sha256(content).hexdigest()}.safetensors"
     old = json.dumps([name, len(files[name])])
-    manifest = json.dumps(unseal(files["manifest.json"])).replace(old, json.dumps([new, len(content)]))
+    manifest = json.dumps(unseal(files["manifest.json"])).replace(
+        old, json.dumps([new, len(content)])
+    )
     return {
         **{key: value for key, value in files.items() if key != name},
         new: content,

@@ -12,7 +12,9 @@ from small import forest, rows
 from lifelong import Store, load
 
 SERVER = get_context("forkserver")
-SERVER.set_forkserver_preload(["lifelong.persistence.store", "lifelong.learners", "sklearn.tree", "small"])
+SERVER.set_forkserver_preload(
+    ["lifelong.persistence.store", "lifelong.learners", "sklearn.tree", "small"]
+)
 ROWS = 20
 X = rows(1234, n=10)[0]
 
@@ -35,7 +37,9 @@ def write(folder: Path, seconds: float, said) -> None:
         task = touched(step)
         for learner in (plain, stored):
             learner.partial_fit(*rows(step, n=ROWS), task=task)
-        for one in plain.tasks_ if step < 2 else [task]:  # the first two tasks bring encoders and change the others
+        for one in (
+            plain.tasks_ if step < 2 else [task]
+        ):  # the first two tasks bring encoders and change the others
             answers[one, plain.tasks_[one].n_rows * 10 + min(step, 1)] = digest(plain, one)
         if step == 0:
             said.send("ready")
@@ -50,9 +54,13 @@ def read(folder: Path, seconds: float, seed: int, said) -> None:
     while time.monotonic() < end:
         learner = load(folder) if lazy is None else lazy
         if lazy is not None and chance.random() < 0.2:
-            lazy._open_store().refresh(lazy)
+            lazy.knowledge_ = lazy._opened().newest(lazy, lazy._known())
         task = chance.choice(list(learner.tasks_))
-        before, answer, after = state_of(learner, task), digest(learner, task), state_of(learner, task)
+        before, answer, after = (
+            state_of(learner, task),
+            digest(learner, task),
+            state_of(learner, task),
+        )
         vector = tuple(record.n_rows for record in learner.tasks_.values())
         notes.append((task, before, after, answer, vector))
     said.send(notes)
@@ -74,9 +82,16 @@ def watch(folder: Path, seconds: float, n_readers: int) -> dict[str, int]:
         assert process.exitcode == 0
     vectors = _vectors(n_steps)
     for task, before, after, answer, vector in notes:
-        assert answer in (answers[task, before], answers[task, after]), f"a wrong answer about task {task}"
+        assert answer in (answers[task, before], answers[task, after]), (
+            f"a wrong answer about task {task}"
+        )
         assert vector in vectors, "a state that never was"
-    return {"readers": n_readers, "answers": len(notes), "lessons": n_steps, "states": len({note[4] for note in notes})}
+    return {
+        "readers": n_readers,
+        "answers": len(notes),
+        "lessons": n_steps,
+        "states": len({note[4] for note in notes}),
+    }
 
 
 def _vectors(n_steps: int) -> set[tuple[int, ...]]:

@@ -4,7 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from lifelong import ForestChannel, ForestEncoder, LeafChannel, Recipe, Silly, SillyForest, SillyNetwork
+from lifelong import (
+    ForestChannel,
+    ForestEncoder,
+    LeafChannel,
+    Recipe,
+    Silly,
+    SillyForest,
+    SillyNetwork,
+)
 from lifelong.learners.base import Learner
 
 QUICK = Recipe(iterations=3, batch_size=8, lr=1e-2)
@@ -53,18 +61,30 @@ OURS = {
     "images": (lambda: SillyNetwork("cnn", width=0.05, recipe=QUICK, random_state=0), (2, 8, 8)),
     "two cnns per task": (
         lambda: SillyNetwork(
-            "cnn", width=0.05, channel="ridge", layer="middle", n_networks=2, recipe=QUICK, random_state=0
+            "cnn",
+            width=0.05,
+            channel="ridge",
+            layer="middle",
+            n_networks=2,
+            recipe=QUICK,
+            random_state=0,
         ),
         (2, 8, 8),
     ),
     "forests on images": (forest, (2, 8, 8)),
     "augmented images": (
         lambda: SillyNetwork(
-            "cnn", width=0.05, recipe=Recipe(iterations=3, augment=True, precision="bfloat16"), random_state=0
+            "cnn",
+            width=0.05,
+            recipe=Recipe(iterations=3, augment=True, precision="bfloat16"),
+            random_state=0,
         ),
         (2, 8, 8),
     ),
-    "parts of the user's choice": (lambda: Silly(ForestEncoder(2), LeafChannel(), random_state=0), (4,)),
+    "parts of the user's choice": (
+        lambda: Silly(ForestEncoder(2), LeafChannel(), random_state=0),
+        (4,),
+    ),
     "a network encoder": (lambda: network_parts(), (4,)),
 }
 

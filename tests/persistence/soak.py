@@ -61,7 +61,10 @@ def faults(base: Path, scale: float) -> None:
     for name, make in makers.items():
         old, new = taught(make(), 2), taught(make(), 3)
         for code in (errno.ENOSPC, errno.EIO):
-            print(f"{name}, {errno.errorcode[code]}:", _fail_everywhere(base / f"{name}-{code}", old, new, code))
+            print(
+                f"{name}, {errno.errorcode[code]}:",
+                _fail_everywhere(base / f"{name}-{code}", old, new, code),
+            )
 
 
 def _fail_everywhere(base: Path, old, new, code: int) -> dict[str, int]:
@@ -84,7 +87,9 @@ def _fail_everywhere(base: Path, old, new, code: int) -> dict[str, int]:
         assert refused or is_new
         save(learner, folder)
         assert same_answers(load(folder), new)
-        figures.update([f"failed {disk.failed}", "old state" if kept_old else "new state", "positions"])
+        figures.update(
+            [f"failed {disk.failed}", "old state" if kept_old else "new state", "positions"]
+        )
         shutil.rmtree(folder)
     raise AssertionError("a save without end")
 
@@ -118,7 +123,10 @@ def fuzz(base: Path, scale: float) -> None:
                 figures["FAILED"] += 1
                 print(f"{name}, input {number}:", traceback.format_exc(limit=-3))
         seconds = time.monotonic() - begun
-        print(f"{name} ({size} bytes): {sum(figures.values())} inputs, {dict(figures)}, {seconds:.0f} s", flush=True)
+        print(
+            f"{name} ({size} bytes): {sum(figures.values())} inputs, {dict(figures)}, {seconds:.0f} s",
+            flush=True,
+        )
         assert not figures["FAILED"]
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory_before
     print(f"peak memory of the process grew by {grown / 1024:.0f} MB over all inputs")
@@ -132,7 +140,9 @@ def coverage(base: Path, scale: float) -> None:
         return
     script = Path(__file__).with_name("fuzz_atheris.py")
     runs = [f"-runs={round(100_000 * scale)}", "-max_len=20000", "-rss_limit_mb=1000"]
-    done = subprocess.run([sys.executable, str(script), *runs], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(script), *runs], capture_output=True, text=True, check=False
+    )
     print("\n".join(line for line in done.stderr.splitlines() if "DONE" in line or "Done" in line))
     assert done.returncode == 0, done.stderr[-3000:]
 
@@ -151,10 +161,23 @@ def tasks(base: Path, scale: float) -> None:
         learner.partial_fit(*rows(number, n=40), task=number)
         if (number + 1) % (n_tasks // 10) == 0:
             seconds = (time.monotonic() - begun) / (n_tasks // 10)
-            learner = forest(budget=4, store=Store(base, cache_bytes=2_000_000))  # reloaded, as after a restart
-            asked = [learner.predict_proba(rows(3)[0], task=task) for task in range(0, number, max(1, number // 20))]
+            learner = forest(
+                budget=4, store=Store(base, cache_bytes=2_000_000)
+            )  # reloaded, as after a restart
+            asked = [
+                learner.predict_proba(rows(3)[0], task=task)
+                for task in range(0, number, max(1, number // 20))
+            ]
             assert all(np.isfinite(one).all() for one in asked)
-            marks.append((number + 1, memory(), len(list(Path("/proc/self/fd").iterdir())), seconds, _manifest(base)))
+            marks.append(
+                (
+                    number + 1,
+                    memory(),
+                    len(list(Path("/proc/self/fd").iterdir())),
+                    seconds,
+                    _manifest(base),
+                )
+            )
             print(
                 f"{marks[-1][0]} tasks: {marks[-1][1]:.1f} MB, {marks[-1][2]} file handles, "
                 f"{1000 * seconds:.0f} ms per task, manifest {marks[-1][4] / 1000:.0f} kB",
@@ -207,7 +230,9 @@ def main() -> None:
     """Run the parts that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=list(PARTS), help=", ".join(PARTS))
-    parser.add_argument("--scale", type=float, default=1.0, help="a smaller number is a shorter test")
+    parser.add_argument(
+        "--scale", type=float, default=1.0, help="a smaller number is a shorter test"
+    )
     arguments = parser.parse_args()
     for name in arguments.parts:
         begun = time.monotonic()

@@ -34,7 +34,9 @@ KINDS = {
     "neighbours network": (lambda: network(channel="neighbours"), (4,)),
     "images": (lambda: SillyNetwork("cnn", width=0.05, recipe=QUICK, random_state=0), IMAGES),
     "middle": (
-        lambda: SillyNetwork("cnn", width=0.05, layer="middle", recipe=Recipe(iterations=3, augment=True)),
+        lambda: SillyNetwork(
+            "cnn", width=0.05, layer="middle", recipe=Recipe(iterations=3, augment=True)
+        ),
         IMAGES,
     ),
     "two networks": (lambda: network(channel="ridge", layer="middle", n_networks=2), (4,)),
@@ -61,7 +63,9 @@ def test_an_encoder_arrives_as_it_left_and_every_task_uses_it(kind, tmp_path):
     export_encoder(there, "theirs", tmp_path / "file")
     here.add_encoder(tmp_path / "file", name="from afar")
     X = rows(3, shape=shape)[0]
-    assert np.array_equal(here.encoders_["from afar"].encode(X), there.encoders_["theirs"].encode(X))
+    assert np.array_equal(
+        here.encoders_["from afar"].encode(X), there.encoders_["theirs"].encode(X)
+    )
     assert list(here.tasks_) == ["task-0", "task-1"]
     for task, channel in here.channels_.items():
         assert channel.nbytes > before[task].nbytes
@@ -70,7 +74,9 @@ def test_an_encoder_arrives_as_it_left_and_every_task_uses_it(kind, tmp_path):
     again = load(tmp_path / "saved")
     assert same_answers(again, here, shape)
     more = rows(5, shape=shape)
-    assert same_answers(again.partial_fit(*more, task="last"), here.partial_fit(*more, task="last"), shape)
+    assert same_answers(
+        again.partial_fit(*more, task="last"), here.partial_fit(*more, task="last"), shape
+    )
 
 
 def test_a_stranger_s_encoder_does_what_a_task_s_own_would_have_done(file):
@@ -79,7 +85,9 @@ def test_a_stranger_s_encoder_does_what_a_task_s_own_would_have_done(file):
     ours = taught(forest(), 2)
     ours.add_encoder(there.encoders_["theirs"], name="theirs")
     both = taught(forest(), 2).partial_fit(*rows(7), task="theirs")
-    assert np.array_equal(both.encoders_["theirs"].encode(rows(3)[0]), ours.encoders_["theirs"].encode(rows(3)[0]))
+    assert np.array_equal(
+        both.encoders_["theirs"].encode(rows(3)[0]), ours.encoders_["theirs"].encode(rows(3)[0])
+    )
     X = rows(3)[0]
     for task in ours.tasks_:
         assert np.array_equal(ours.predict_proba(X, task=task), both.predict_proba(X, task=task))
@@ -91,10 +99,14 @@ def test_encoders_help_the_receiver():
     for seed in range(8):
         X, y = gaussian_xor(30, random_state=seed)
         X_test, y_test = gaussian_xor(1000, random_state=100 + seed)
-        there = SillyForest(random_state=seed).partial_fit(*gaussian_xor(500, random_state=50 + seed), task="xor")
+        there = SillyForest(random_state=seed).partial_fit(
+            *gaussian_xor(500, random_state=50 + seed), task="xor"
+        )
         here = SillyForest(random_state=seed).partial_fit(X, y, task="ours")
         alone = here.score(X_test, y_test, task="ours")
-        gains.append(here.add_encoder(there.encoders_["xor"]).score(X_test, y_test, task="ours") - alone)
+        gains.append(
+            here.add_encoder(there.encoders_["xor"]).score(X_test, y_test, task="ours") - alone
+        )
     assert np.mean(gains) > 0.03
 
 
@@ -109,7 +121,9 @@ def test_a_learner_without_tasks_takes_encoders_first(file, channel):
     # The order of encoders is another, so sums are rounded otherwise.
     for task in early.tasks_:
         X = rows(3)[0]
-        assert np.allclose(early.predict_proba(X, task=task), late.predict_proba(X, task=task), atol=1e-6)
+        assert np.allclose(
+            early.predict_proba(X, task=task), late.predict_proba(X, task=task), atol=1e-6
+        )
 
 
 def test_column_names_may_come_after_the_first_encoder(file):
@@ -125,7 +139,10 @@ def test_images_keep_their_shape_on_the_way(tmp_path):
     learner = forest().add_encoder(tmp_path / "file")
     assert learner.in_shape_ == IMAGES
     taught(learner, 1, IMAGES)
-    with pytest.raises(PersistenceError, match=r"reads rows of shape \(2, 8, 8\), and this SillyForest has \(128,\)"):
+    with pytest.raises(
+        PersistenceError,
+        match=r"reads rows of shape \(2, 8, 8\), and this SillyForest has \(128,\)",
+    ):
         taught(forest(), 1, (128,)).add_encoder(tmp_path / "file")
 
 
@@ -162,7 +179,11 @@ def test_a_network_twice_is_refused_as_well(tmp_path):
 
 @pytest.mark.parametrize("name", ["task-0", "task-1", "renamed", "theirs"])
 def test_names_of_tasks_and_encoders_are_taken(file, name):
-    learner = taught(forest(), 2).rename("task-1", "renamed").add_encoder(giver(number=8).encoders_["theirs"], "theirs")
+    learner = (
+        taught(forest(), 2)
+        .rename("task-1", "renamed")
+        .add_encoder(giver(number=8).encoders_["theirs"], "theirs")
+    )
     encoders, channels = learner.encoders_, learner.channels_
     with pytest.raises(InputError, match="already"):
         learner.add_encoder(file, name=name)
@@ -281,7 +302,9 @@ def test_an_encoder_may_go_on_to_a_third_learner(file, tmp_path):
 
 def test_what_cannot_be_exported_is_said_in_one_line(tmp_path):
     learner = taught(forest(budget=1), 2)
-    with pytest.raises(UnknownTaskError, match="There is no encoder of 'task-1'. Encoders: 'task-0'."):
+    with pytest.raises(
+        UnknownTaskError, match="There is no encoder of 'task-1'. Encoders: 'task-0'."
+    ):
         export_encoder(learner, "task-1", tmp_path / "file")
     with pytest.raises(UnknownTaskError, match="Encoders: none"):
         export_encoder(forest(), "task-1", tmp_path / "file")
@@ -308,7 +331,9 @@ def test_layers_of_one_s_own_need_the_receiver_s_function(tmp_path):
 
     there = giver(lambda: SillyNetwork(Odd, recipe=QUICK, random_state=0))
     export_encoder(there, "theirs", tmp_path / "file")
-    here = SillyNetwork(Odd, recipe=QUICK, random_state=0).add_encoder(tmp_path / "file", name="theirs")
+    here = SillyNetwork(Odd, recipe=QUICK, random_state=0).add_encoder(
+        tmp_path / "file", name="theirs"
+    )
     X = rows(3)[0]
     assert np.array_equal(here.encoders_["theirs"].encode(X), there.encoders_["theirs"].encode(X))
     with pytest.raises(PersistenceError, match="layers of your own"):

@@ -28,9 +28,15 @@ def images():
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
-    for name, make, shape in (("forest", forest, (4,)), ("network", network, (4,)), ("images", images, (2, 8, 8))):
+    for name, make, shape in (
+        ("forest", forest, (4,)),
+        ("network", network, (4,)),
+        ("images", images, (2, 8, 8)),
+    ):
         export_encoder(taught(make(), 1, shape), "task-0", folder / name)
-        import_encoder(folder / name)  # torch's own modules are imported: that is code, but not the file's
+        import_encoder(
+            folder / name
+        )  # torch's own modules are imported: that is code, but not the file's
     return Files({path.name: path.read_bytes() for path in folder.iterdir()})
 
 
@@ -47,7 +53,9 @@ def resealed(content):
         node, found = unpack(bytearray(content))
         del node["sha256"]
         arrays = Arrays(found)
-        return b"".join(map(bytes, pack(_in_order(arrays), {**node, "sha256": _seal(node, arrays)})))
+        return b"".join(
+            map(bytes, pack(_in_order(arrays), {**node, "sha256": _seal(node, arrays)}))
+        )
     except (Unfit, KeyError, TypeError, AttributeError):
         return content
 
@@ -73,16 +81,26 @@ def mutated(content, chance):
         spoiled = bytearray(data)
         for _ in range(chance.choice([1, 10])):
             at = chance.randrange(start, max(stop, start + 1))
-            spoiled[at : at + 4] = chance.choice([b"\xff" * 4, b"\0\0\xc0\x7f", b"\0\0\x80\x7f", chance.randbytes(4)])
+            spoiled[at : at + 4] = chance.choice(
+                [b"\xff" * 4, b"\0\0\xc0\x7f", b"\0\0\x80\x7f", chance.randbytes(4)]
+            )
         data = bytes(spoiled[: len(data)])
     else:
         header[chance.choice(["extra", *arrays])] = header.pop(chance.choice(arrays))
-    return resealed(join(header, data, chance)) if chance.random() < 0.9 else join(header, data, chance)
+    return (
+        resealed(join(header, data, chance))
+        if chance.random() < 0.9
+        else join(header, data, chance)
+    )
 
 
-@settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
 @given(number=st.integers(0, 10**9), kind=st.sampled_from(["forest", "network", "images"]))
-def test_mutated_files_give_an_encoder_that_works_or_one_error(files, tmp_path_factory, number, kind):
+def test_mutated_files_give_an_encoder_that_works_or_one_error(
+    files, tmp_path_factory, number, kind
+):
     folder = tmp_path_factory.mktemp("mutated")
     content = mutated(files[kind], random.Random(number))
     (folder / "file").write_bytes(content)
@@ -118,7 +136,9 @@ def test_mutations_are_both_refused_and_accepted(files, tmp_path):
     assert outcomes == {"accepted", "refused", "checksum"}
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
 @given(content=st.binary(max_size=200))
 def test_any_bytes_are_refused(content, tmp_path):
     (tmp_path / "file").write_bytes(content)
@@ -151,7 +171,12 @@ def test_a_file_larger_than_allowed_is_not_read(files, tmp_path):
 
 def test_what_is_no_plain_file_is_refused(files, tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    for name, what in {"pipe": "not a plain file", "missing": "cannot be read", "a\0b": "null", ".": "plain"}.items():
+    for name, what in {
+        "pipe": "not a plain file",
+        "missing": "cannot be read",
+        "a\0b": "null",
+        ".": "plain",
+    }.items():
         with pytest.raises(PersistenceError, match=what):
             import_encoder(tmp_path / name)
     (tmp_path / "file").write_bytes(files["forest"])

@@ -13,7 +13,10 @@ AUGMENTED = Recipe(iterations=40, batch_size=16, lr=1e-2, augment=True)
 NETWORKS = {
     "cnn, last layer": ({"network": "cnn", "recipe": TRAINED}, (3, 12, 12)),
     "cnn, middle layer": ({"network": "cnn", "layer": "middle", "recipe": TRAINED}, (3, 16, 16)),
-    "cnn, middle layer, odd sides": ({"network": "cnn", "layer": "middle", "recipe": TRAINED}, (1, 37, 21)),
+    "cnn, middle layer, odd sides": (
+        {"network": "cnn", "layer": "middle", "recipe": TRAINED},
+        (1, 37, 21),
+    ),
     "cnn, mirrored": ({"network": "cnn", "layer": "middle", "recipe": AUGMENTED}, (3, 16, 16)),
     "two cnns, mirrored": (
         {"network": "cnn", "layer": "middle", "n_networks": 2, "recipe": AUGMENTED},
@@ -65,7 +68,11 @@ def test_dropout_batch_norm_and_layers_without_bias_are_exported(tmp_path):
 
     def network(in_shape):
         return nn.Sequential(
-            nn.Linear(*in_shape, 8, bias=False), nn.BatchNorm1d(8), nn.Identity(), nn.Dropout(0.5), nn.ReLU()
+            nn.Linear(*in_shape, 8, bias=False),
+            nn.BatchNorm1d(8),
+            nn.Identity(),
+            nn.Dropout(0.5),
+            nn.ReLU(),
         )
 
     X, y = images_or_rows((5,))
@@ -83,7 +90,9 @@ def test_what_onnx_cannot_hold_is_said_in_one_line(tmp_path):
 
     with pytest.raises(PersistenceError, match="ONNX is for networks, and this is a forest"):
         export_encoder(taught(forest(), 1), "task-0", tmp_path / "a.onnx")
-    learner = SillyNetwork(lambda shape: Odd(*shape, 3), recipe=QUICK).partial_fit(*rows(0), task="a")
+    learner = SillyNetwork(lambda shape: Odd(*shape, 3), recipe=QUICK).partial_fit(
+        *rows(0), task="a"
+    )
     with pytest.raises(PersistenceError, match="layers of your own"):
         export_encoder(learner, "a", tmp_path / "a.onnx")
     assert list(tmp_path.iterdir()) == []

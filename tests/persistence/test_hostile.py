@@ -51,9 +51,13 @@ def first(files, kind):
     return next(name for name in sorted(files) if name.startswith(kind))
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
 @given(number=st.integers(0, 10**9))
-def test_mutated_directories_give_a_learner_that_works_or_one_error(saved, tmp_path_factory, number):
+def test_mutated_directories_give_a_learner_that_works_or_one_error(
+    saved, tmp_path_factory, number
+):
     folder = tmp_path_factory.mktemp("mutated")
     files = mutate(saved[1], random.Random(number))
     put(folder, files, {})
@@ -70,7 +74,10 @@ def test_any_bytes_are_a_file_or_are_refused(content, length):
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
-@given(text=st.text(max_size=100) | st.sampled_from(['{"a":1,"a":2}', "[NaN]", "[Infinity]", "[1e999]", "[" * 10**5]))
+@given(
+    text=st.text(max_size=100)
+    | st.sampled_from(['{"a":1,"a":2}', "[NaN]", "[Infinity]", "[1e999]", "[" * 10**5])
+)
 def test_any_text_is_strict_json_or_is_refused(text):
     try:
         value = from_json(text.encode("utf-8", "replace"))
@@ -104,13 +111,21 @@ def test_a_flipped_bit_anywhere_is_noticed(saved, write, seed):
         (lambda m: m["tasks"][0]["class_counts"].__setitem__(0, -1), "whole number"),
         (lambda m: m["tasks"][0]["classes"]["values"].__setitem__(0, "class-1"), "a label twice"),
         (lambda m: m["tasks"][0]["classes"].update(dtype="<U1000000000"), "no known dtype"),
-        (lambda m: m["state"]["encoders"][0][1]["file"].__setitem__(0, "../../etc/passwd"), "is no file"),
+        (
+            lambda m: m["state"]["encoders"][0][1]["file"].__setitem__(0, "../../etc/passwd"),
+            "is no file",
+        ),
         (lambda m: m["state"]["encoders"][0][1]["file"].__setitem__(1, 10**12), "instead of"),
         (lambda m: m["state"]["encoders"][0][1].update(leaves=5), "not as the manifest says"),
         (lambda m: m["state"]["encoders"].append(m["state"]["encoders"][0]), "a name twice"),
         (lambda m: m["state"]["channels"].pop(), "exactly the known tasks"),
         (lambda m: m["state"]["channels"][0][1].update(kind="pickle"), "unknown kind 'pickle'"),
-        (lambda m: m["state"]["channels"][0][1]["files"].append(m["state"]["channels"][0][1]["files"][0]), "two parts"),
+        (
+            lambda m: m["state"]["channels"][0][1]["files"].append(
+                m["state"]["channels"][0][1]["files"][0]
+            ),
+            "two parts",
+        ),
         (lambda m: m["state"].pop("memory"), "lacks memory"),
     ],
 )
@@ -165,7 +180,11 @@ def without(node, key):
     """The structure with a key left out wherever it stands."""
     if isinstance(node, list):
         return [without(part, key) for part in node]
-    return {k: without(part, key) for k, part in node.items() if k != key} if isinstance(node, dict) else node
+    return (
+        {k: without(part, key) for k, part in node.items() if k != key}
+        if isinstance(node, dict)
+        else node
+    )
 
 
 @pytest.mark.parametrize("key", ["Z", "y", "rows", "n_leaves"])
@@ -173,10 +192,11 @@ def test_what_a_ridge_channel_cannot_do_without_is_missed(tmp_path_factory, writ
     folder = tmp_path_factory.mktemp("ridge")
     save(taught(forest(channel="ridge"), 2), folder)
     files = read(folder)
-    name = first(files, "channel")
+    name = next(
+        name for name in files if name.startswith("channel-") and b"n_leaves" in files[name]
+    )
     header, data = split(files[name])
     structure = json.loads(header["__metadata__"]["lifelong"])
-    assert without(structure, key) != structure
     header["__metadata__"]["lifelong"] = json.dumps(without(structure, key))
     with pytest.raises(PersistenceError, match=f"lacks {key}"):
         load(write(exchange(dict(files), name, join(header, data))))
@@ -276,13 +296,21 @@ print((kilobytes("VmHWM") - before) * 1024)
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read where Linux keeps it")
+@pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(), reason="peak memory is read where Linux keeps it"
+)
 @pytest.mark.parametrize(
     ("make", "n"),
     [
-        pytest.param(lambda big: SillyForest(150 if big else 2, replay=0.0, random_state=0), 4000, id="forest"),
         pytest.param(
-            lambda big: SillyNetwork((1000,) * 5 if big else (5,), recipe=QUICK, replay=0.0), 100, id="network"
+            lambda big: SillyForest(150 if big else 2, replay=0.0, random_state=0),
+            4000,
+            id="forest",
+        ),
+        pytest.param(
+            lambda big: SillyNetwork((1000,) * 5 if big else (5,), recipe=QUICK, replay=0.0),
+            100,
+            id="network",
         ),
     ],
 )

@@ -29,7 +29,12 @@ def test_nothing_is_written_twice(tmp_path):
 
 
 def test_a_new_task_leaves_all_other_files_alone(tmp_path):
-    for make in (forest, network, lambda: forest(channel="ridge"), lambda: network(channel="neighbours")):
+    for make in (
+        forest,
+        network,
+        lambda: forest(channel="ridge"),
+        lambda: network(channel="neighbours"),
+    ):
         folder = tmp_path / str(np.random.default_rng().integers(2**40))
         learner = taught(make(), 3)
         save(learner, folder)

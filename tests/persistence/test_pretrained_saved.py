@@ -20,7 +20,9 @@ def images(seed):
 
 def encoder(folder=None, **settings):
     folder = tiny_model("tiny-resnet") if folder is None else folder
-    return PretrainedEncoder.from_pretrained(folder, **{"cache_dir": None, "hidden": 8, "recipe": FAST, **settings})
+    return PretrainedEncoder.from_pretrained(
+        folder, **{"cache_dir": None, "hidden": 8, "recipe": FAST, **settings}
+    )
 
 
 def learner(**settings):
@@ -37,7 +39,9 @@ def test_it_answers_and_goes_on_learning_to_the_last_bit(tune, tmp_path):
     for model in (before, again):
         model.partial_fit(X, y, task="c")
     for task in "abc":
-        np.testing.assert_array_equal(again.predict_proba(X, task=task), before.predict_proba(X, task=task))
+        np.testing.assert_array_equal(
+            again.predict_proba(X, task=task), before.predict_proba(X, task=task)
+        )
 
 
 def test_the_files_hold_the_trained_layers_and_none_of_the_networks_weights(tmp_path):
@@ -47,18 +51,25 @@ def test_the_files_hold_the_trained_layers_and_none_of_the_networks_weights(tmp_
     layers = sum(one.layers.nbytes for one in before.encoders_.values())
     assert layers <= written < layers + 2 * 4000 < before.encoders_["a"].shared.nbytes
     place = str(tiny_model("tiny-resnet")).encode()
-    assert not any(place in file.read_bytes() for file in (tmp_path / "saved").iterdir() if file.is_file())
+    assert not any(
+        place in file.read_bytes() for file in (tmp_path / "saved").iterdir() if file.is_file()
+    )
 
 
 def test_without_the_network_the_error_says_how_to_bring_it(tmp_path):
     save(learner(), tmp_path / "saved")
-    with pytest.raises(PersistenceError, match=r"pretrained network tiny-resnet.*load\(directory, encoder="):
+    with pytest.raises(
+        PersistenceError, match=r"pretrained network tiny-resnet.*load\(directory, encoder="
+    ):
         load(tmp_path / "saved")
 
 
 @pytest.mark.parametrize(
     ("other", "problem"),
-    [({"image_size": 16}, "see its weights or preprocessing"), ({"tune": "last-two"}, "see its tune")],
+    [
+        ({"image_size": 16}, "see its weights or preprocessing"),
+        ({"tune": "last-two"}, "see its tune"),
+    ],
 )
 def test_another_network_is_refused(other, problem, tmp_path):
     save(learner(), tmp_path / "saved")
@@ -74,7 +85,9 @@ def test_the_networks_folder_may_have_moved(tmp_path):
     shutil.copytree(tiny_model("tiny-resnet"), tmp_path / "elsewhere")
     again = load(tmp_path / "saved", encoder=encoder(tmp_path / "elsewhere"))
     X, _ = images(2)
-    np.testing.assert_array_equal(again.predict_proba(X, task="a"), before.predict_proba(X, task="a"))
+    np.testing.assert_array_equal(
+        again.predict_proba(X, task="a"), before.predict_proba(X, task="a")
+    )
 
 
 def test_a_store_keeps_it_too(tmp_path):
@@ -90,7 +103,9 @@ def test_trained_layers_go_to_a_learner_on_the_same_network_and_to_no_other(tmp_
     same = SillyNetwork(encoder=encoder(tune="last-two"), channel="ridge", random_state=1)
     same.partial_fit(*images(3), task="x").add_encoder(tmp_path / "a.encoder", name="a")
     assert list(same.encoders_) == ["x", "a"]
-    other = SillyNetwork(encoder=encoder(tune="last-two", image_size=16), channel="ridge", random_state=1)
+    other = SillyNetwork(
+        encoder=encoder(tune="last-two", image_size=16), channel="ridge", random_state=1
+    )
     other.partial_fit(*images(3), task="x")
     with pytest.raises(PersistenceError, match="another pretrained network"):
         other.add_encoder(tmp_path / "a.encoder", name="a")

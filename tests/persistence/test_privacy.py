@@ -4,6 +4,7 @@ import gc
 import pickle
 import weakref
 from copy import copy
+from dataclasses import replace
 from types import FunctionType, ModuleType
 
 import numpy as np
@@ -69,7 +70,9 @@ def taught(learner, n_tasks=2):
     return learner
 
 
-@pytest.mark.parametrize("settings", [{"replay": 0.0}, {"budget": 1}], ids=["no replay", "budget spent"])
+@pytest.mark.parametrize(
+    "settings", [{"replay": 0.0}, {"budget": 1}], ids=["no replay", "budget spent"]
+)
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_no_number_of_a_row_is_left(kind, settings, tmp_path):
     learner, needles = taught(LEARNERS[kind](**settings)), marks(0, 1)
@@ -84,7 +87,9 @@ def test_no_number_of_a_row_is_left(kind, settings, tmp_path):
         "exported": (tmp_path / "file").read_bytes(),
         "loaded again": arrays_of(load(tmp_path / "saved")),
     }
-    assert {place: found(content, needles) for place, content in places.items()} == dict.fromkeys(places, 0)
+    assert {place: found(content, needles) for place, content in places.items()} == dict.fromkeys(
+        places, 0
+    )
 
 
 def test_the_search_finds_rows_that_are_kept(tmp_path):
@@ -107,11 +112,13 @@ def test_a_copy_without_rows_predicts_the_same(tmp_path):
     """docs/deploy.md says so."""
     learner = taught(forest())
     slim = copy(learner)
-    slim.memory_ = {}
+    slim.knowledge_ = replace(learner.knowledge_, memory={})
     save(slim, tmp_path)
     assert found(on_disk(tmp_path), marks(0, 1)) == 0
     X = marked(2)[0]
-    assert np.array_equal(load(tmp_path).predict_proba(X, task="task-1"), learner.predict_proba(X, task="task-1"))
+    assert np.array_equal(
+        load(tmp_path).predict_proba(X, task="task-1"), learner.predict_proba(X, task="task-1")
+    )
     assert set(learner.memory_) == {"task-0", "task-1"}
 
 
@@ -129,7 +136,7 @@ def test_a_class_of_one_row_is_its_own_mean():
 def test_a_learner_without_densities_predicts_and_is_saved(tmp_path):
     learner = taught(forest(replay=0.0))
     before = learner.predict_proba(marked(2)[0], task="task-0")
-    learner.densities_, learner.scaling_ = {}, None
+    learner.knowledge_ = replace(learner.knowledge_, densities={}, scaling=None)
     save(learner, tmp_path)
     assert np.array_equal(load(tmp_path).predict_proba(marked(2)[0], task="task-0"), before)
 

@@ -14,7 +14,11 @@ from lifelong.exceptions import NotLearntError, PersistenceError
 from lifelong.references import CONTROLS, REFERENCES
 
 REFERENCE = {
-    **{name: {"network": (6,), "recipe": QUICK} for name in REFERENCES if name not in ("randumb", "df-cnn")},
+    **{
+        name: {"network": (6,), "recipe": QUICK}
+        for name in REFERENCES
+        if name not in ("randumb", "df-cnn")
+    },
     "er": {"network": (6,), "recipe": QUICK, "capacity": 9},
     "a-gem": {"network": (6,), "recipe": QUICK, "rows_per_class": 3, "reference_size": 20},
     "df-cnn": {"network": "cnn", "width": 0.05, "recipe": QUICK},
@@ -34,7 +38,9 @@ def learners():
         yield name, lambda factory=factory, parameters=parameters: factory(0, **parameters), shape
 
 
-@pytest.mark.parametrize(("make", "shape"), [pytest.param(make, shape, id=name) for name, make, shape in learners()])
+@pytest.mark.parametrize(
+    ("make", "shape"), [pytest.param(make, shape, id=name) for name, make, shape in learners()]
+)
 def test_a_learner_comes_back_bit_for_bit_and_goes_on_learning_alike(make, shape, tmp_path):
     learner = taught(make(), 2, shape)
     save(learner, tmp_path)
@@ -43,7 +49,10 @@ def test_a_learner_comes_back_bit_for_bit_and_goes_on_learning_alike(make, shape
     assert again.get_params() == learner.get_params() or "encoder" in again.get_params()
     assert same_answers(learner, again, shape)
     assert again.sizes() == learner.sizes()
-    for one in (learner, again):  # a third task, and more rows of the first with a class that is new to it
+    for one in (
+        learner,
+        again,
+    ):  # a third task, and more rows of the first with a class that is new to it
         one.partial_fit(*rows(2, shape=shape), task="task-2")
         one.partial_fit(*rows(1, n=9, shape=shape), task="task-0")
     assert same_answers(learner, again, shape)
@@ -64,7 +73,11 @@ def test_references_on_images_come_back_too(name, tmp_path):
 @pytest.mark.parametrize("channel", ["leaf", "ridge", "forest", "neighbours"])
 def test_weighted_rows_and_forgotten_and_renamed_tasks_survive(channel, tmp_path):
     learner = (
-        forest() if channel == "leaf" else network(channel=channel) if channel != "ridge" else forest(channel="ridge")
+        forest()
+        if channel == "leaf"
+        else network(channel=channel)
+        if channel != "ridge"
+        else forest(channel="ridge")
     )
     taught(learner, 2)
     X, y = rows(2)
@@ -78,7 +91,9 @@ def test_weighted_rows_and_forgotten_and_renamed_tasks_survive(channel, tmp_path
         one.partial_fit(X, y, task="task-0")
     assert same_answers(learner, again)
     X = rows(5)[0]
-    assert learner.predict(X).tolist() == again.predict(X).tolist(), "the task is inferred from stored densities"
+    assert learner.predict(X).tolist() == again.predict(X).tolist(), (
+        "the task is inferred from stored densities"
+    )
 
 
 def test_two_processes_exchange_a_learner(tmp_path):
@@ -91,8 +106,12 @@ def test_two_processes_exchange_a_learner(tmp_path):
         f"print(learner.predict_proba(np.array({X.tolist()}, np.float32), task='task-1').tobytes().hex())\n"
         "assert 'torch' not in sys.modules\n"
     )
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == learner.predict_proba(X, task="task-1").tobytes().hex(), done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == learner.predict_proba(X, task="task-1").tobytes().hex(), (
+        done.stderr
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,7 +140,9 @@ def test_labels_come_back_as_they_were(labels, tmp_path):
     assert [type(label) for label in before.tolist()] == [type(label) for label in after.tolist()]
 
 
-@pytest.mark.parametrize("labels", [[(1, 2), (3, 4)], [b"a", b"b"], [1 + 0j, "x"], [float("nan"), "x"]])
+@pytest.mark.parametrize(
+    "labels", [[(1, 2), (3, 4)], [b"a", b"b"], [1 + 0j, "x"], [float("nan"), "x"]]
+)
 def test_labels_that_json_cannot_hold_are_refused_before_anything_is_written(labels, tmp_path):
     X = np.random.default_rng(0).normal(size=(20, 3))
     learner = SillyForest(2, random_state=0).partial_fit(X, labels * 10, task="t")
@@ -165,7 +186,9 @@ def test_a_network_of_the_users_own_needs_the_function_again(tmp_path):
         REFERENCES["ewc"](0, network=two_layers, recipe=QUICK),
     ):
         save(taught(learner, 2), tmp_path)
-        with pytest.raises(PersistenceError, match=r"two_layers.*load\(directory, network=function\)"):
+        with pytest.raises(
+            PersistenceError, match=r"two_layers.*load\(directory, network=function\)"
+        ):
             load(tmp_path)
         again = load(tmp_path, network=two_layers)
         assert same_answers(learner, again)
@@ -177,7 +200,9 @@ def test_a_network_of_the_users_own_needs_the_function_again(tmp_path):
 
 
 def test_channels_with_settings_and_recipes_come_back(tmp_path):
-    learner = taught(SillyForest(2, channel=RidgeChannel(weights="equal"), max_features=2, random_state=0), 2)
+    learner = taught(
+        SillyForest(2, channel=RidgeChannel(weights="equal"), max_features=2, random_state=0), 2
+    )
     save(learner, tmp_path)
     assert load(tmp_path).channel.weights == "equal"
     recipe = Recipe(iterations=2, optimiser="sgd", momentum=0.9, lr=0.01, schedule="one-cycle")
@@ -215,8 +240,18 @@ def test_files_are_ordinary_safetensors(tmp_path):
 def test_no_unpickler_is_anywhere_in_the_read_path():
     import lifelong.persistence
 
-    text = "".join(path.read_text() for path in Path(lifelong.persistence.__file__).parent.glob("*.py"))
-    for word in ("import pickle", "import dill", "import joblib", "torch.load", "eval(", "exec(", "import_module"):
+    text = "".join(
+        path.read_text() for path in Path(lifelong.persistence.__file__).parent.glob("*.py")
+    )
+    for word in (
+        "import pickle",
+        "import dill",
+        "import joblib",
+        "torch.load",
+        "eval(",
+        "exec(",
+        "import_module",
+    ):
         assert word not in text.replace(".eval(", "")
 
 

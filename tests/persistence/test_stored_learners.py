@@ -12,7 +12,9 @@ from lifelong import SillyForest, Store, load, save
 from lifelong.exceptions import NotLearntError, PersistenceError
 
 
-@pytest.mark.parametrize("name", ["forest", "forest on a budget", "ridge forest", "network", "neighbours network"])
+@pytest.mark.parametrize(
+    "name", ["forest", "forest on a budget", "ridge forest", "network", "neighbours network"]
+)
 def test_a_stored_learner_equals_one_in_memory_through_every_restart(name, tmp_path):
     make = OURS[name][0]
     plain = make()
@@ -82,7 +84,7 @@ def test_two_learners_on_one_store_take_turns(tmp_path):
 def test_little_of_a_large_learner_is_in_memory(tmp_path):
     taught(forest(store=Store(tmp_path)), 6)
     learner = forest(store=Store(tmp_path, cache_bytes=5_000))
-    cache = learner._open_store().cache
+    cache = learner._opened().cache
     assert list(learner.tasks_) == [f"task-{number}" for number in range(6)]
     assert cache.nbytes == 0, "nothing is loaded before it is needed"
     assert same_answers(learner, load(tmp_path))
@@ -149,7 +151,9 @@ def test_readers_see_only_states_that_have_been(tmp_path):
     assert figures["answers"] > 10
 
 
-@pytest.mark.parametrize("name", ["forest", "ridge forest", "network", "ridge network", "neighbours network", "images"])
+@pytest.mark.parametrize(
+    "name", ["forest", "ridge forest", "network", "ridge network", "neighbours network", "images"]
+)
 def test_threads_may_predict_with_one_learner(name, tmp_path):
     make, shape = OURS[name]
     learner = taught(make(), 2, shape)
@@ -161,11 +165,21 @@ def test_threads_may_predict_with_one_learner(name, tmp_path):
 
     def ask(one):
         try:
-            wrong.extend([1 for _ in range(5) if not np.array_equal(one.predict_proba(X, task="task-0"), expected)])
+            wrong.extend(
+                [
+                    1
+                    for _ in range(5)
+                    if not np.array_equal(one.predict_proba(X, task="task-0"), expected)
+                ]
+            )
         except Exception as error:
             wrong.append(error)
 
-    threads = [threading.Thread(target=ask, args=(one,)) for one in (load(tmp_path), stored) for _ in range(8)]
+    threads = [
+        threading.Thread(target=ask, args=(one,))
+        for one in (load(tmp_path), stored)
+        for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

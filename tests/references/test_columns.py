@@ -20,7 +20,9 @@ def test_prognns_old_predictions_stay_bit_for_bit(
         learner.partial_fit(task.X_train, task.y_train, task=task.name)
         before[task.name] = learner.predict_proba(task.X_test, task.name)
         for name, posteriors in before.items():
-            np.testing.assert_array_equal(learner.predict_proba(stream[name].X_test, name), posteriors)
+            np.testing.assert_array_equal(
+                learner.predict_proba(stream[name].X_test, name), posteriors
+            )
 
 
 def test_prognns_backward_transfer_is_exactly_zero(flat: TaskStream) -> None:
@@ -52,7 +54,9 @@ def test_laterals_carry_gradients_to_the_new_column_only(flat: TaskStream) -> No
     model.train()
     assert [column.training for column in model.columns] == [False, False, True]
     model(torch.from_numpy(flat[2].X_train), 2).sum().backward()
-    assert all(weight.grad is None for column in list(model.columns)[:2] for weight in column.parameters())
+    assert all(
+        weight.grad is None for column in list(model.columns)[:2] for weight in column.parameters()
+    )
     assert model.columns[2].layers[1].laterals[0].scale.grad is not None
     model.columns.requires_grad_(False)
     model.eval()
@@ -71,11 +75,17 @@ def test_df_cnn_generates_three_by_three_kernels_from_its_two_by_two_bases() -> 
 
 def test_df_cnn_trains_the_bases_and_the_current_part_only(images: TaskStream) -> None:
     one, two = teach(tiny("df-cnn"), images[:1]), teach(tiny("df-cnn"), images[:2])
-    for before, after in zip(one.model_.parts[0].parameters(), two.model_.parts[0].parameters(), strict=True):
+    for before, after in zip(
+        one.model_.parts[0].parameters(), two.model_.parts[0].parameters(), strict=True
+    ):
         assert torch.equal(before, after)
-    assert any(not torch.equal(a, b) for a, b in zip(one.model_.bases, two.model_.bases, strict=True))
+    assert any(
+        not torch.equal(a, b) for a, b in zip(one.model_.bases, two.model_.bases, strict=True)
+    )
     X = images[0].X_test
-    assert (one.predict_proba(X, "first") != two.predict_proba(X, "first")).any()  # the old task's kernels changed
+    assert (
+        one.predict_proba(X, "first") != two.predict_proba(X, "first")
+    ).any()  # the old task's kernels changed
 
 
 @pytest.mark.parametrize("network", ["auto", (8,)])
@@ -86,4 +96,6 @@ def test_df_cnn_says_that_it_needs_images(network: object, flat: TaskStream) -> 
 
 def test_a_network_of_ones_own_is_refused_where_layers_must_be_known(flat: TaskStream) -> None:
     with pytest.raises(ParameterError, match="builds its own layers"):
-        tiny("prognn", network=lambda shape: torch.nn.Linear(8, 4)).partial_fit(flat[0].X_train, flat[0].y_train)
+        tiny("prognn", network=lambda shape: torch.nn.Linear(8, 4)).partial_fit(
+            flat[0].X_train, flat[0].y_train
+        )

@@ -17,8 +17,12 @@ def test_a_control_alone_equals_one_taught_that_task_only(name):
     for task in stream:
         learner.partial_fit(task.X_train, task.y_train, task=task.name)
     for task in stream:
-        fresh = make_learner(name, 0, **PARAMETERS[name]).partial_fit(task.X_train, task.y_train, task=task.name)
+        fresh = make_learner(name, 0, **PARAMETERS[name]).partial_fit(
+            task.X_train, task.y_train, task=task.name
+        )
         alone = learner.alone(task.name)
-        np.testing.assert_array_equal(alone.predict_proba(task.X_test), fresh.predict_proba(task.X_test))
+        np.testing.assert_array_equal(
+            alone.predict_proba(task.X_test), fresh.predict_proba(task.X_test)
+        )
         assert list(alone.tasks_) == [task.name]
     assert len(learner.tasks_) == 3

@@ -34,7 +34,9 @@ def test_lmcs_modules_note_their_statistics_and_freeze(flat: TaskStream) -> None
     learner.partial_fit(flat[1].X_train, flat[1].y_train, task="second")
     new = [layer.modules_[0] for layer in learner.model_.modular_layers()]
     for before, after in zip(old, new, strict=True):
-        assert all(torch.equal(a, b) for a, b in zip(before.parameters(), after.parameters(), strict=True))
+        assert all(
+            torch.equal(a, b) for a, b in zip(before.parameters(), after.parameters(), strict=True)
+        )
 
 
 def test_lmc_mixes_by_reconstruction_and_prior() -> None:
@@ -79,19 +81,28 @@ def test_every_round_adds_a_network_for_the_new_task_and_some_old_ones(flat: Tas
     assert len(members[2]) == 2
 
 
-def test_the_zoo_answers_with_the_mean_over_the_networks_that_know_the_task(flat: TaskStream) -> None:
+def test_the_zoo_answers_with_the_mean_over_the_networks_that_know_the_task(
+    flat: TaskStream,
+) -> None:
     learner = taught("model-zoo")
     X = torch.from_numpy(flat[0].X_test)
     with torch.no_grad():
-        mean = torch.stack([member(X, 0) for member in learner.model_.members if 0 in member.tasks]).mean(dim=0)
-    np.testing.assert_allclose(learner.predict_proba(flat[0].X_test, "first"), mean.numpy(), atol=1e-6)
+        mean = torch.stack(
+            [member(X, 0) for member in learner.model_.members if 0 in member.tasks]
+        ).mean(dim=0)
+    np.testing.assert_allclose(
+        learner.predict_proba(flat[0].X_test, "first"), mean.numpy(), atol=1e-6
+    )
 
 
 def test_the_zoo_never_trains_an_old_network_again(flat: TaskStream) -> None:
     learner = teach(tiny("model-zoo"), flat[:1])
     first = [weight.clone() for weight in learner.model_.members[0].parameters()]
     learner.partial_fit(flat[1].X_train, flat[1].y_train, task="second")
-    assert all(torch.equal(a, b) for a, b in zip(first, learner.model_.members[0].parameters(), strict=True))
+    assert all(
+        torch.equal(a, b)
+        for a, b in zip(first, learner.model_.members[0].parameters(), strict=True)
+    )
 
 
 def test_the_zoos_loss_is_the_mean_negative_log_posterior(flat: TaskStream) -> None:
@@ -131,6 +142,9 @@ def test_coscl_gates_features_sums_them_and_has_a_penalty(flat: TaskStream) -> N
     model = learner.model_
     assert isinstance(model, Cooperation)
     X = torch.from_numpy(flat[1].X_test)
-    features = sum(trunk(X) * (100 * gate).sigmoid() for trunk, gate in zip(model.trunks, model.gates[1], strict=True))
+    features = sum(
+        trunk(X) * (100 * gate).sigmoid()
+        for trunk, gate in zip(model.trunks, model.gates[1], strict=True)
+    )
     torch.testing.assert_close(model(X, 1), model.heads[1](features))
     assert float(learner.penalty_.value([w.detach() + 0.1 for w in model.trunks.parameters()])) > 0

@@ -9,10 +9,10 @@ from tiny_references import make_stream, taught, teach, tiny
 from torch import nn
 
 from lifelong import Recipe, TaskStream
-from lifelong.learners.base import Lesson, TaskRecord
+from lifelong.learners.knowledge import Lesson, TaskRecord
 from lifelong.nets.architectures import Standardise, build
 from lifelong.references import ewc, si
-from lifelong.references.base import Round, SharedTrunk
+from lifelong.references.base import NetworkKnowledge, Round, SharedTrunk
 from lifelong.references.fisher import _by_layers, _row_by_row, batched_fisher, diagonal_fisher
 from lifelong.references.quadratic import Quadratic
 from lifelong.references.si import PathIntegral, importance
@@ -27,14 +27,16 @@ def some_tensors(*, seed: int, positive: bool = False) -> tuple[torch.Tensor, ..
 def a_round(inputs: torch.Tensor, targets: torch.Tensor) -> Round:
     X, y = inputs.numpy(), targets.numpy()
     counts = np.bincount(y)
-    return Round(
-        0, inputs, targets, len(y) / len(counts), Lesson("t", X, y, TaskRecord(np.arange(len(counts)), counts))
-    )
+    lesson = Lesson("t", X, y, TaskRecord(np.arange(len(counts)), counts))
+    known = NetworkKnowledge(seed=0, in_shape=X.shape[1:])
+    return Round(0, inputs, targets, len(y) / len(counts), lesson, known)
 
 
 def test_the_penalty_gradient_is_what_autograd_says() -> None:
     penalty = Quadratic(some_tensors(seed=0, positive=True), some_tensors(seed=1))
-    by_hand, by_autograd = ([nn.Parameter(t.clone()) for t in some_tensors(seed=2)] for _ in range(2))
+    by_hand, by_autograd = (
+        [nn.Parameter(t.clone()) for t in some_tensors(seed=2)] for _ in range(2)
+    )
     for weights in (by_hand, by_autograd):  # both already have the gradient of a loss
         sum((w**3).sum() for w in weights).backward()
     penalty.add_gradient(by_hand, strength=7.0)
@@ -97,14 +99,20 @@ def test_the_fast_fisher_equals_the_one_from_a_gradient_per_row(shape: tuple[int
         torch.testing.assert_close(fast, slow, rtol=1e-4, atol=1e-7)
 
 
-def test_computing_the_fisher_moves_no_batch_norm_statistic_and_no_weight(images: TaskStream) -> None:
-    learner = tiny("ewc", network="cnn", width=0.05, recipe=Recipe(iterations=2, batch_size=8), fisher_rows=5)
+def test_computing_the_fisher_moves_no_batch_norm_statistic_and_no_weight(
+    images: TaskStream,
+) -> None:
+    learner = tiny(
+        "ewc", network="cnn", width=0.05, recipe=Recipe(iterations=2, batch_size=8), fisher_rows=5
+    )
     task = images[0]
     learner.partial_fit(task.X_train, task.y_train, task="first")
     before = copy.deepcopy(learner.model_.state_dict())
     for fisher in (
         lambda now: diagonal_fisher(learner.model_, now, 30),
-        lambda now: batched_fisher(learner.model_, list(learner.model_.trunk.parameters()), now, 10),
+        lambda now: batched_fisher(
+            learner.model_, list(learner.model_.trunk.parameters()), now, 10
+        ),
     ):
         fisher(a_round(torch.from_numpy(task.X_train), torch.arange(len(task.y_train)) % 3))
         for name, tensor in learner.model_.state_dict().items():
@@ -112,9 +120,14 @@ def test_computing_the_fisher_moves_no_batch_norm_statistic_and_no_weight(images
 
 
 @pytest.mark.parametrize("name", ["ewc", "o-ewc", "si"])
-def test_the_penalty_is_there_after_the_first_task_and_grows_when_weights_move(name: str, flat: TaskStream) -> None:
+def test_the_penalty_is_there_after_the_first_task_and_grows_when_weights_move(
+    name: str, flat: TaskStream
+) -> None:
     learner = teach(tiny(name), flat[:1])
-    penalty, weights = learner.penalty_, [weight.detach() for weight in learner.model_.trunk.parameters()]
+    penalty, weights = (
+        learner.penalty_,
+        [weight.detach() for weight in learner.model_.trunk.parameters()],
+    )
     assert float(penalty.value(weights)) == 0
     assert all((curvature >= 0).all() for curvature in penalty.curvature)
     assert float(penalty.value([weight + 0.1 for weight in weights])) > 0
@@ -138,19 +151,26 @@ def test_without_strength_ewc_and_si_are_none(flat: TaskStream) -> None:
     X = flat[0].X_test
     none = taught("none").predict_proba(X, "first")
     for name in ("ewc", "o-ewc", "si"):
-        np.testing.assert_array_equal(teach(tiny(name, strength=0.0), flat).predict_proba(X, "first"), none)
+        np.testing.assert_array_equal(
+            teach(tiny(name, strength=0.0), flat).predict_proba(X, "first"), none
+        )
 
 
 @pytest.mark.parametrize("name", ["ewc", "o-ewc", "si", "lwf"])
 def test_less_is_forgotten_than_by_none(name: str) -> None:
     stream = make_stream((8,), shift=1.0, seed=5)
     task = stream[0]
-    kept, none = (teach(tiny(one), stream).score(task.X_test, task.y_test, task="first") for one in (name, "none"))
+    kept, none = (
+        teach(tiny(one), stream).score(task.X_test, task.y_test, task="first")
+        for one in (name, "none")
+    )
     assert kept > none
 
 
 def test_online_ewc_applies_its_decay_once(flat: TaskStream) -> None:
-    with_decay, without = (teach(tiny("o-ewc", decay=decay, strength=0.0), flat[:2]).penalty_ for decay in (0.25, 0.0))
+    with_decay, without = (
+        teach(tiny("o-ewc", decay=decay, strength=0.0), flat[:2]).penalty_ for decay in (0.25, 0.0)
+    )
     first = teach(tiny("o-ewc", strength=0.0), flat[:1]).penalty_
     for F, new, old in zip(with_decay.curvature, without.curvature, first.curvature, strict=True):
         torch.testing.assert_close(F, new + 0.25 * old)

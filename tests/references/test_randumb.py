@@ -30,13 +30,18 @@ def test_rows_in_two_parts_give_the_predictions_of_all_at_once(flat: TaskStream)
     task = flat[0]
     whole, parts = tiny("randumb"), tiny("randumb")
     other = flat[1]
-    for learner in (whole, parts):  # the kernel's width comes from the first task, here the same one
+    for learner in (
+        whole,
+        parts,
+    ):  # the kernel's width comes from the first task, here the same one
         learner.partial_fit(other.X_train, other.y_train, task="second")
     whole.partial_fit(task.X_train, task.y_train, task="first")
     for rows in (slice(0, 20), slice(20, None)):
         parts.partial_fit(task.X_train[rows], task.y_train[rows], task="first")
     np.testing.assert_allclose(
-        whole.predict_proba(task.X_test, "first"), parts.predict_proba(task.X_test, "first"), atol=1e-8
+        whole.predict_proba(task.X_test, "first"),
+        parts.predict_proba(task.X_test, "first"),
+        atol=1e-8,
     )
 
 
@@ -47,7 +52,9 @@ def test_random_features_approximate_the_kernel() -> None:
     rows = (X - X.mean(axis=0)) / X.std(axis=0)
     squared = cdist(rows, rows, "sqeuclidean")
     sigma = np.median(np.sqrt(squared[np.triu_indices(30, 1)]))
-    np.testing.assert_allclose(features(X) @ features(X).T, np.exp(-squared / (2 * sigma**2)), atol=0.04)
+    np.testing.assert_allclose(
+        features(X) @ features(X).T, np.exp(-squared / (2 * sigma**2)), atol=0.04
+    )
 
 
 def test_shrinkage_is_close_to_scikit_learns_and_between_0_and_1() -> None:
@@ -58,14 +65,20 @@ def test_shrinkage_is_close_to_scikit_learns_and_between_0_and_1() -> None:
     assert oas_shrinkage(np.eye(5), 10) == 1.0
 
 
-def test_the_classes_are_those_of_linear_discriminant_analysis_with_that_covariance(flat: TaskStream) -> None:
+def test_the_classes_are_those_of_linear_discriminant_analysis_with_that_covariance(
+    flat: TaskStream,
+) -> None:
     task = flat[0]
     learner = tiny("randumb").partial_fit(task.X_train, task.y_train, task="first")
     lda = LinearDiscriminantAnalysis(
-        solver="lsqr", covariance_estimator=_Given(learner._covariance()), priors=[1 / 3] * 3
+        solver="lsqr",
+        covariance_estimator=_Given(learner._covariance(learner.knowledge_)),
+        priors=[1 / 3] * 3,
     )
     lda.fit(learner.features_(task.X_train), task.y_train)
-    assert (lda.predict(learner.features_(task.X_test)) == learner.predict(task.X_test)).mean() > 0.99
+    assert (
+        lda.predict(learner.features_(task.X_test)) == learner.predict(task.X_test)
+    ).mean() > 0.99
 
 
 def test_a_class_without_rows_has_probability_0(flat: TaskStream) -> None:
@@ -78,7 +91,9 @@ def test_a_class_without_rows_has_probability_0(flat: TaskStream) -> None:
 
 def test_the_kernel_width_is_the_users_where_given_and_must_be_positive(flat: TaskStream) -> None:
     task = flat[0]
-    learner = tiny("randumb", kernel_width=50.0).partial_fit(task.X_train, task.y_train, task="first")
+    learner = tiny("randumb", kernel_width=50.0).partial_fit(
+        task.X_train, task.y_train, task="first"
+    )
     assert abs(1 / learner.features_.W.std() - 50) < 5
     with pytest.raises(ParameterError, match="kernel_width"):
         tiny("randumb", kernel_width=0.0).partial_fit(task.X_train, task.y_train)

@@ -16,11 +16,16 @@ from lifelong.references.lwf import recorded_answers, soft_cross_entropy
 from lifelong.references.replay import Memory, loss_by_row, losses_by_part
 
 
-def test_none_leaves_old_heads_as_they_were_bit_for_bit_and_moves_the_trunk(flat: TaskStream) -> None:
+def test_none_leaves_old_heads_as_they_were_bit_for_bit_and_moves_the_trunk(
+    flat: TaskStream,
+) -> None:
     one, two = teach(tiny("none"), flat[:1]).model_, teach(tiny("none"), flat[:2]).model_
     for before, after in zip(one.heads[0].parameters(), two.heads[0].parameters(), strict=True):
         assert torch.equal(before, after)
-    assert any(not torch.equal(a, b) for a, b in zip(one.trunk.parameters(), two.trunk.parameters(), strict=True))
+    assert any(
+        not torch.equal(a, b)
+        for a, b in zip(one.trunk.parameters(), two.trunk.parameters(), strict=True)
+    )
 
 
 def test_a_wider_head_keeps_what_it_had(flat: TaskStream) -> None:
@@ -43,7 +48,8 @@ def test_lwf_does_not_touch_its_teacher_and_keeps_its_answers(flat: TaskStream) 
         assert torch.equal(tensor, weights[name])
     forgetful = teach(tiny("none"), flat[:2])
     distance = [
-        soft_cross_entropy(model(rows, 0), answers[0], 2.0).item() for model in (learner.model_, forgetful.model_)
+        soft_cross_entropy(model(rows, 0), answers[0], 2.0).item()
+        for model in (learner.model_, forgetful.model_)
     ]
     assert distance[0] < distance[1]
 
@@ -76,7 +82,9 @@ def test_both_replays_store_every_row_and_forget_less_than_none() -> None:
     none = teach(tiny("none"), stream).score(task.X_test, task.y_test, task="first")
     for name in ("total-replay", "partial-replay"):
         learner = teach(tiny(name), stream)
-        assert [len(rows.y) for rows in learner.memory_.values()] == [len(task.y_train) for task in stream]
+        assert [len(rows.y) for rows in learner.memory_.values()] == [
+            len(task.y_train) for task in stream
+        ]
         assert learner.score(task.X_test, task.y_test, task="first") > none
 
 
@@ -102,7 +110,9 @@ def test_the_reservoir_holds_every_row_equally_often() -> None:
     assert chisquare(counts).pvalue > 0.01
 
 
-def test_er_fills_its_memory_to_capacity_with_rows_of_all_tasks_under_their_own_labels(flat: TaskStream) -> None:
+def test_er_fills_its_memory_to_capacity_with_rows_of_all_tasks_under_their_own_labels(
+    flat: TaskStream,
+) -> None:
     memory = taught("er").memory_
     assert len(memory.y) == 9
     assert memory.seen == sum(len(task.y_train) for task in flat)
@@ -125,7 +135,9 @@ def test_a_projected_gradient_never_conflicts() -> None:
         assert project(weights, reference) == (conflict < 0)
         assert dot([w.grad for w in weights], reference) >= -1e-5
         if conflict >= 0:
-            assert all(w.grad is b or torch.equal(w.grad, b) for w, b in zip(weights, before, strict=True))
+            assert all(
+                w.grad is b or torch.equal(w.grad, b) for w, b in zip(weights, before, strict=True)
+            )
 
 
 def test_weights_without_gradient_count_as_zero_in_the_projection() -> None:
@@ -141,9 +153,13 @@ def test_a_gem_projects_when_tasks_conflict_and_keeps_its_rows_per_class(flat: T
     learner = taught("a-gem")
     assert learner.projections_[0] == 0
     assert sum(learner.projections_[1:]) > 0
-    counts = [np.bincount(learner.memory_.y[learner.memory_.tasks == number]) for number in range(3)]
+    counts = [
+        np.bincount(learner.memory_.y[learner.memory_.tasks == number]) for number in range(3)
+    ]
     assert [count.tolist() for count in counts] == [[3] * n for n in N_CLASSES.values()]
-    more = teach(tiny("a-gem", rows_per_class=30), flat[:1])  # 25 rows of each class: five places are left
+    more = teach(
+        tiny("a-gem", rows_per_class=30), flat[:1]
+    )  # 25 rows of each class: five places are left
     more.partial_fit(flat[0].X_test, flat[0].y_test, task="first")
     assert np.bincount(more.memory_.y).tolist() == [30, 30, 30]
 

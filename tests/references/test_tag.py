@@ -18,7 +18,10 @@ def one_step(weight: nn.Parameter, optimiser: TagRMSProp, gradient: list[float])
 def test_the_first_task_takes_rmsprop_steps() -> None:
     weight = nn.Parameter(torch.tensor([1.0, 2.0]))
     reference = nn.Parameter(weight.detach().clone())
-    ours, torchs = TagRMSProp([weight], [], [], lr=0.01, b=5.0), torch.optim.RMSprop([reference], lr=0.01, alpha=0.99)
+    ours, torchs = (
+        TagRMSProp([weight], [], [], lr=0.01, b=5.0),
+        torch.optim.RMSprop([reference], lr=0.01, alpha=0.99),
+    )
     for gradient in ([0.3, -1.0], [0.1, 0.0], [-0.2, 0.5]):
         one_step(weight, ours, gradient)
         reference.grad = torch.tensor(gradient)
@@ -32,7 +35,9 @@ def test_two_tasks_by_hand() -> None:
     optimiser = TagRMSProp([first], [], [], lr=lr, b=b)
     one_step(first, optimiser, [3.0, 4.0])
     past = optimiser.finish()
-    torch.testing.assert_close(past.direction[0], torch.tensor([0.6, 0.8]))  # m = 0.1·(3, 4), normalised
+    torch.testing.assert_close(
+        past.direction[0], torch.tensor([0.6, 0.8])
+    )  # m = 0.1·(3, 4), normalised
     torch.testing.assert_close(past.second[0], torch.tensor([0.09, 0.16]))  # v = 0.01·(9, 16)
 
     weight = nn.Parameter(torch.tensor([1.0, 1.0]))
@@ -68,6 +73,9 @@ def test_a_head_takes_plain_steps_and_a_zero_gradient_does_no_harm() -> None:
 def test_every_task_leaves_two_numbers_per_shared_weight() -> None:
     learner = taught("tag")
     n_weights = sum(weight.numel() for weight in learner.model_.trunk.parameters())
-    assert sum(tensor.numel() for tensor in learner._remembered()) == 2 * 3 * n_weights
+    assert (
+        sum(tensor.numel() for tensor in learner._remembered(learner.knowledge_))
+        == 2 * 3 * n_weights
+    )
     for moments in learner.past_:
         assert all(float(m.norm()) == pytest.approx(1, abs=1e-5) for m in moments.direction)

@@ -13,7 +13,10 @@ ADAM = Recipe(iterations=60, batch_size=32, lr=1e-2)
 SGD = Recipe(epochs=8, batch_size=10, optimiser="sgd", lr=0.05)
 RMSPROP = Recipe(iterations=80, batch_size=10, optimiser="rmsprop", lr=3e-3)
 TINY: dict[str, dict[str, Any]] = {
-    **{name: {"network": (16,), "recipe": ADAM} for name in REFERENCES if name not in ("randumb", "df-cnn")},
+    **{
+        name: {"network": (16,), "recipe": ADAM} if one.trains_network else {}
+        for name, one in REFERENCES.items()
+    },
     "er": {"network": (16,), "recipe": SGD, "capacity": 9},
     "a-gem": {"network": (16,), "recipe": SGD, "rows_per_class": 3, "reference_size": 20},
     "tag": {"network": (16,), "recipe": Recipe(epochs=20, batch_size=10, lr=1e-2)},
@@ -24,7 +27,10 @@ TINY: dict[str, dict[str, Any]] = {
         "width": 0.1,
         "recipe": Recipe(iterations=50, batch_size=20, optimiser="rmsprop", lr=1e-3),
     },
-    "model-zoo": {"network": (16,), "recipe": Recipe(epochs=8, batch_size=16, optimiser="sgd", lr=0.05, momentum=0.9)},
+    "model-zoo": {
+        "network": (16,),
+        "recipe": Recipe(epochs=8, batch_size=16, optimiser="sgd", lr=0.05, momentum=0.9),
+    },
     "randumb": {"n_features": 200},
     "single": {"network": (16,), "recipe": ADAM},
     "rf": {"n_estimators": 20},
@@ -38,7 +44,9 @@ def tiny(name: str, seed: int = 0, **parameters: Any) -> Learner:
     return FACTORIES[name](seed, **{**TINY[name], **parameters})
 
 
-def make_stream(shape: tuple[int, ...], n_rows: int = 25, shift: float = 0.0, seed: int = 0) -> TaskStream:
+def make_stream(
+    shape: tuple[int, ...], n_rows: int = 25, shift: float = 0.0, seed: int = 0
+) -> TaskStream:
     """Three tasks of 3, 2 and 4 classes: Gaussians around random means; ``shift`` moves each task's rows away."""
     rng = np.random.default_rng(seed)
 

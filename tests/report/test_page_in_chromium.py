@@ -52,7 +52,9 @@ def test_the_table_sorts_both_ways_by_numbers_and_by_names(page, tmp_path):
     assert complaints + more == []
 
 
-@pytest.mark.parametrize(("dark", "ink"), [(False, "rgb(31, 35, 40)"), (True, "rgb(230, 237, 243)")])
+@pytest.mark.parametrize(
+    ("dark", "ink"), [(False, "rgb(31, 35, 40)"), (True, "rgb(230, 237, 243)")]
+)
 def test_figures_are_visible_and_their_ink_follows_the_colour_scheme(page, tmp_path, dark, ink):
     figures, complaints = browse(page, tmp_path, script=FIGURES, dark=dark)
     assert len(figures) == 5 + 1 + 2  # strips, stages, a matrix per learner

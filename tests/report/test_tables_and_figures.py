@@ -17,7 +17,12 @@ from lifelong.tasks.simulations import xor_stream
 def measured(learner="silly-f", final=0.1):
     errors = np.array([[[0.2, final], [np.nan, 0.3]]])
     return ErrorTable(
-        learner, ["a", "b"], np.array([100, 100]), errors, np.array([[0.2, 0.4]]), {"rf": np.array([[0.2, 0.2]])}
+        learner,
+        ["a", "b"],
+        np.array([100, 100]),
+        errors,
+        np.array([[0.2, 0.4]]),
+        {"rf": np.array([[0.2, 0.2]])},
     )
 
 
@@ -50,7 +55,10 @@ def test_titles_state_what_the_data_say():
 
 def test_figures_are_written_as_svg_and_png(tmp_path):
     streams = [xor_stream(20, random_state=0), load("digits", n_tasks=2)]
-    for name, figure in {"data": draw_data(streams), "transfer": draw_transfer({"s": [measured()]})}.items():
+    for name, figure in {
+        "data": draw_data(streams),
+        "transfer": draw_transfer({"s": [measured()]}),
+    }.items():
         paths = write(figure, tmp_path / name)
         assert [path.suffix for path in paths] == [".svg", ".png"]
         assert all(path.stat().st_size > 1000 for path in paths)

@@ -12,7 +12,11 @@ from pathlib import Path
 import psutil
 
 HERE, BIN = Path(__file__).parent, Path(sys.executable).parent
-QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "OMP_NUM_THREADS": "1", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
+QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "OMP_NUM_THREADS": "1",
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+}
 # Said, and not left to Ray: a head asks for a token as soon as the user has one, which a second node then lacks.
 QUIET["RAY_AUTH_MODE"] = "disabled"
 PATIENCE = 120  # seconds: a busy machine needs half a minute to start a node
@@ -87,7 +91,9 @@ class RayCluster:
         self._folder = Path(tempfile.mkdtemp(prefix="ll"))  # short: names of sockets are limited
         self._port = free_port()
         self.address = f"127.0.0.2:{self._port}"
-        self.head = self._node("127.0.0.2", "--head", f"--port={self._port}", f"--temp-dir={self._folder}/t")
+        self.head = self._node(
+            "127.0.0.2", "--head", f"--port={self._port}", f"--temp-dir={self._folder}/t"
+        )
         try:
             self._wait_for("127.0.0.2")  # its port answers before it knows who may join
             self.second = self.join()
@@ -100,9 +106,16 @@ class RayCluster:
         wait_until(lambda: "Ray runtime started" in log.read_text(), f"a Ray node at {ip}")
 
     def _node(self, ip, *arguments, **options):
-        common = ["--num-cpus=1", "--object-store-memory=80000000", "--disable-usage-stats", "--block"]
+        common = [
+            "--num-cpus=1",
+            "--object-store-memory=80000000",
+            "--disable-usage-stats",
+            "--block",
+        ]
         log = self._folder / f"{ip}.log"
-        return Process("ray", "start", f"--node-ip-address={ip}", *arguments, *common, log=log, **options)
+        return Process(
+            "ray", "start", f"--node-ip-address={ip}", *arguments, *common, log=log, **options
+        )
 
     def join(self, ip="127.0.0.3", **options):
         """One more node; comes back when it has started."""
@@ -149,7 +162,12 @@ class DaskCluster:
     def join(self, **options):
         """One more worker with its nurse, who starts it again when it dies."""
         log = self._folder / f"worker-{free_port()}.log"
-        quiet = ("--nthreads=1", "--no-dashboard", "--host=127.0.0.1", f"--local-directory={self._folder}")
+        quiet = (
+            "--nthreads=1",
+            "--no-dashboard",
+            "--host=127.0.0.1",
+            f"--local-directory={self._folder}",
+        )
         worker = Process("dask", "worker", self.address, *quiet, log=log, **options)
         wait_until(lambda: "Registered to" in log.read_text(), "a Dask worker")
         return worker

@@ -47,7 +47,9 @@ LEARNERS = {
     "forests": lambda: SillyForest(random_state=0),
     "a budget": lambda: SillyForest(budget=3, random_state=0),
     "no replay": lambda: SillyForest(replay=0, random_state=0),
-    "a chosen budget": lambda: SillyForest(5, channel="ridge", budget=2, keep="useful", random_state=0),
+    "a chosen budget": lambda: SillyForest(
+        5, channel="ridge", budget=2, keep="useful", random_state=0
+    ),
     "networks": lambda: SillyNetwork((8, 8), epochs=2, random_state=0),
     "ridge": lambda: SillyNetwork((8, 8), channel="ridge", epochs=2, replay=0.5, random_state=0),
 }
@@ -62,7 +64,9 @@ def test_many_tasks_on_a_cluster_equal_one_by_one_bit_for_bit(connected, make):
 
 def test_repetitions_on_a_cluster_equal_those_at_home(connected):
     measure = lambda: evaluate(  # noqa: E731
-        lambda seed: SillyForest(3, random_state=seed), lambda seed: xor_stream(40, random_state=seed), 3
+        lambda seed: SillyForest(3, random_state=seed),
+        lambda seed: xor_stream(40, random_state=seed),
+        3,
     )
     there = measure()
     with lifelong.engine("local"):
@@ -78,14 +82,19 @@ def test_what_many_pieces_of_work_share_is_sent_once(connected):
 
 
 def test_a_killed_worker_changes_nothing(connected, tmp_path):
-    make = lambda **deaths: Silly(DeadlyEncoder(5, folder=str(tmp_path), **deaths), LeafChannel(), random_state=0)  # noqa: E731
+    make = lambda **deaths: Silly(
+        DeadlyEncoder(5, folder=str(tmp_path), **deaths), LeafChannel(), random_state=0
+    )  # noqa: E731
     there = make().partial_fit_many(tasks())
     assert (tmp_path / "0").exists(), "nobody was killed"
     assert_same(there, taught(make(deaths=0), tasks()))
 
 
 def test_work_that_kills_every_worker_is_given_up_and_the_learner_is_unchanged(connected, tmp_path):
-    learner = taught(Silly(DeadlyEncoder(5, folder=str(tmp_path), deaths=0), LeafChannel(), random_state=0), tasks(1))
+    learner = taught(
+        Silly(DeadlyEncoder(5, folder=str(tmp_path), deaths=0), LeafChannel(), random_state=0),
+        tasks(1),
+    )
     before = dict(vars(learner))
     learner.encoder = DeadlyEncoder(5, folder=str(tmp_path), deaths=100)
     with pytest.raises(EngineError, match="4 workers died of it"):
@@ -97,7 +106,9 @@ def test_work_that_kills_every_worker_is_given_up_and_the_learner_is_unchanged(c
 
 def test_an_error_of_the_work_itself_comes_back_as_it_is(connected):
     stream = tasks()
-    broken = Task("broken", stream[0].X_train, stream[0].y_train, stream[0].X_test, stream[0].y_test)
+    broken = Task(
+        "broken", stream[0].X_train, stream[0].y_train, stream[0].X_test, stream[0].y_test
+    )
     learner = SillyForest(max_features="no such thing", random_state=0)
     with pytest.raises(ValueError, match="max_features"):
         learner.partial_fit_many([broken, stream[1]])
@@ -160,8 +171,12 @@ def test_a_node_with_another_version_is_refused_by_name(connected, tmp_path):
     shadow = tmp_path / "numpy-0.0.1.dist-info"
     shadow.mkdir()
     (shadow / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 0.0.1\n")
-    address = connected.address if connected.engine == "dask" else None  # Ray knows one cluster per process
-    other = connected.join(**({"ip": "127.0.0.4"} if connected.engine == "ray" else {}), first_on_path=tmp_path)
+    address = (
+        connected.address if connected.engine == "dask" else None
+    )  # Ray knows one cluster per process
+    other = connected.join(
+        **({"ip": "127.0.0.4"} if connected.engine == "ray" else {}), first_on_path=tmp_path
+    )
     try:
         with (
             pytest.raises(EngineError, match=r"numpy 0.0.1, not \d") as raised,

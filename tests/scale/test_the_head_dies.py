@@ -7,7 +7,17 @@ from tiny import stored_lines
 
 
 def test_a_lost_connection_is_one_line_and_the_same_command_goes_on(cluster, tmp_path):
-    command = [BIN / "lifelong", "run", "xor-xnor", "--learners", "silly-f", "--repetitions", "20", "--out", tmp_path]
+    command = [
+        BIN / "lifelong",
+        "run",
+        "xor-xnor",
+        "--learners",
+        "silly-f",
+        "--repetitions",
+        "20",
+        "--out",
+        tmp_path,
+    ]
     there = [*command, "--engine", cluster.engine, "--engine-address", cluster.address]
     process = subprocess.Popen(there, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_until(lambda: (tmp_path / "rows.jsonl").exists() and stored_lines(tmp_path), "a row")

@@ -31,13 +31,19 @@ def write_cifar_10(root, *, rows=2):
     folder.mkdir(parents=True)
     for part, name in enumerate(("data_batch_1.bin", "data_batch_2.bin", "test_batch.bin")):
         labels = np.repeat(np.arange(10, dtype=np.uint8), rows)
-        (folder / name).write_bytes(np.column_stack([labels, pictures(len(labels), 3072, seed=part)]).tobytes())
+        (folder / name).write_bytes(
+            np.column_stack([labels, pictures(len(labels), 3072, seed=part)]).tobytes()
+        )
     return folder
 
 
 def idx(array):
     """The array in IDX format."""
-    return bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape) + array.tobytes()
+    return (
+        bytes([0, 0, 8, array.ndim])
+        + struct.pack(f">{array.ndim}I", *array.shape)
+        + array.tobytes()
+    )
 
 
 def write_idx(root, name="mnist", *, rows=2, zipped=True):
@@ -45,7 +51,10 @@ def write_idx(root, name="mnist", *, rows=2, zipped=True):
     folder.mkdir(parents=True)
     labels = np.tile(np.arange(10, dtype=np.uint8), rows)
     for part in ("train", "t10k"):
-        for kind, content in (("images-idx3", pictures(len(labels), 28, 28)), ("labels-idx1", labels)):
+        for kind, content in (
+            ("images-idx3", pictures(len(labels), 28, 28)),
+            ("labels-idx1", labels),
+        ):
             raw = idx(content)
             path = folder / f"{part}-{kind}-ubyte{'.gz' if zipped else ''}"
             path.write_bytes(gzip.compress(raw) if zipped else raw)
@@ -57,7 +66,9 @@ def write_svhn(root, *, rows=2, compressed=True):
     folder.mkdir(parents=True)
     y = np.tile(np.arange(1, 11, dtype=np.uint8), rows)[:, None]
     for name in ("train_32x32.mat", "test_32x32.mat"):
-        savemat(folder / name, {"X": pictures(32, 32, 3, len(y)), "y": y}, do_compression=compressed)
+        savemat(
+            folder / name, {"X": pictures(32, 32, 3, len(y)), "y": y}, do_compression=compressed
+        )
     return folder
 
 
@@ -85,7 +96,11 @@ def write_tar(path, members):
 def letters(rows=40):
     """The members of a small notMNIST archive."""
     images = iter(pictures(10 * rows, 28, 28))
-    return {f"notMNIST_small/{letter}/{n}.png": png(next(images)) for letter in "ABCDEFGHIJ" for n in range(rows)}
+    return {
+        f"notMNIST_small/{letter}/{n}.png": png(next(images))
+        for letter in "ABCDEFGHIJ"
+        for n in range(rows)
+    }
 
 
 def write_notmnist(root, members=None):
@@ -125,7 +140,11 @@ def write_mini_imagenet(root, *, classes=10, rows=3, size=84):
         for number in range(classes):
             for row in range(rows):
                 seed = hash((part == "val", number, row)) % 1000
-                save_image(root / "mini-imagenet" / part / f"n{number:08d}" / f"{row}.jpg", size=size, seed=seed)
+                save_image(
+                    root / "mini-imagenet" / part / f"n{number:08d}" / f"{row}.jpg",
+                    size=size,
+                    seed=seed,
+                )
     return root / "mini-imagenet"
 
 

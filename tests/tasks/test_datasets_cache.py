@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import raw_files
 
+from lifelong._places import cache_dir, data_directory
 from lifelong.exceptions import DatasetError
 from lifelong.tasks.datasets._cache import decoded
-from lifelong.tasks.datasets._places import cache_dir, data_directory
 from lifelong.tasks.datasets._source import Source
 
 
@@ -28,7 +28,9 @@ def counted(tmp_path, monkeypatch):
         if content == b"bad":
             raise DatasetError("a.txt is bad")
 
-    source = Source("letters", ("letters",), "", "", "", {"all": 3}, lambda folder: [folder / "a.txt"], decode)
+    source = Source(
+        "letters", ("letters",), "", "", "", {"all": 3}, lambda folder: [folder / "a.txt"], decode
+    )
     return source, calls, tmp_path
 
 

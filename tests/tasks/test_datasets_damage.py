@@ -40,7 +40,8 @@ def test_a_truncated_batch_names_the_file_and_what_was_expected(tmp_path):
     path = raw_files.write_cifar_100(tmp_path) / "train.bin"
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(
-        DatasetError, match=r"train\.bin: 184,439 bytes: truncated .*Expected whole records of 3,074 bytes"
+        DatasetError,
+        match=r"train\.bin: 184,439 bytes: truncated .*Expected whole records of 3,074 bytes",
     ):
         decoded(CIFAR_100, tmp_path)
     assert not leftovers()
@@ -59,7 +60,9 @@ def test_a_label_out_of_range_names_the_record(tmp_path):
     content = bytearray(path.read_bytes())
     content[3073 * 4] = 10
     path.write_bytes(content)
-    with pytest.raises(DatasetError, match=r"data_batch_2\.bin: record 4 has label 10. Expected labels 0 to 9"):
+    with pytest.raises(
+        DatasetError, match=r"data_batch_2\.bin: record 4 has label 10. Expected labels 0 to 9"
+    ):
         decoded(CIFAR_10, tmp_path)
 
 
@@ -72,8 +75,14 @@ def test_a_missing_batch_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (gzip.compress(b"\0\0\x0d\x03" + bytes(12)), "wrong magic number 0x00000d03. Expected 0x00000803"),
-        (gzip.compress(b"\0\0\x08\x03\0\0"), "the file ends after 6 bytes. Expected a header of 16 bytes"),
+        (
+            gzip.compress(b"\0\0\x0d\x03" + bytes(12)),
+            "wrong magic number 0x00000d03. Expected 0x00000803",
+        ),
+        (
+            gzip.compress(b"\0\0\x08\x03\0\0"),
+            "the file ends after 6 bytes. Expected a header of 16 bytes",
+        ),
         (
             gzip.compress(raw_files.idx(np.zeros((20, 28, 28), np.uint8))[:-1]),
             "15,679 bytes of values. Expected 15,680",
@@ -104,7 +113,9 @@ def test_a_gzip_bomb_is_not_unpacked(tmp_path):
 def test_labels_and_images_must_be_as_many(tmp_path):
     labels = gzip.compress(raw_files.idx(np.zeros(3, np.uint8)))
     (raw_files.write_idx(tmp_path) / "t10k-labels-idx1-ubyte.gz").write_bytes(labels)
-    with pytest.raises(DatasetError, match=r"t10k-labels-idx1-ubyte.gz: 3 labels. Expected 20, one per image"):
+    with pytest.raises(
+        DatasetError, match=r"t10k-labels-idx1-ubyte.gz: 3 labels. Expected 20, one per image"
+    ):
         decoded(MNIST, tmp_path, size=32)
 
 
@@ -116,7 +127,10 @@ def test_unzipped_idx_files_are_read_as_well(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "problem"),
     [
-        ({"X": raw_files.pictures(32, 32, 3, 4), "y": np.full((4, 1), 11, np.uint8)}, "labels from 11 to 11"),
+        (
+            {"X": raw_files.pictures(32, 32, 3, 4), "y": np.full((4, 1), 11, np.uint8)},
+            "labels from 11 to 11",
+        ),
         (
             {"X": raw_files.pictures(32, 32, 3, 4), "y": np.ones((3, 1), np.uint8)},
             r"it holds X uint8 .*, y uint8 \(3, 1\)",
@@ -139,22 +153,30 @@ def test_a_truncated_mat_file_is_refused(tmp_path):
     path = raw_files.write_svhn(tmp_path) / "train_32x32.mat"
     path.write_bytes(path.read_bytes()[:5000])
     with pytest.raises(
-        DatasetError, match=r"train_32x32\.mat: unreadable \(an element claims .*truncated\). Expected a whole MATLAB"
+        DatasetError,
+        match=r"train_32x32\.mat: unreadable \(an element claims .*truncated\). Expected a whole MATLAB",
     ):
         decoded(SVHN, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["/etc/A/0.png", "../A/0.png", "notMNIST_small/../../A/0.png", "C:\\A\\0.png"])
+@pytest.mark.parametrize(
+    "name", ["/etc/A/0.png", "../A/0.png", "notMNIST_small/../../A/0.png", "C:\\A\\0.png"]
+)
 def test_an_archive_member_outside_its_folder_is_refused(tmp_path, name):
     raw_files.write_notmnist(tmp_path, {**raw_files.letters(1), name: b"x"})
-    with pytest.raises(DatasetError, match=r"notMNIST_small\.tar\.gz: member .* would be written outside its folder"):
+    with pytest.raises(
+        DatasetError,
+        match=r"notMNIST_small\.tar\.gz: member .* would be written outside its folder",
+    ):
         decoded(NOTMNIST, tmp_path, size=32)
     with pytest.raises(DatasetError, match=r"would be written outside"):
         unpack(tmp_path / "notmnist" / "notMNIST_small.tar.gz", tmp_path / "unpacked" / "here")
     assert not list((tmp_path / "unpacked").iterdir())
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
+@pytest.mark.parametrize(
+    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE]
+)
 def test_links_and_devices_in_an_archive_are_refused(tmp_path, kind):
     link = tarfile.TarInfo("notMNIST_small/A/link.png")
     link.type, link.linkname = kind, "/etc/passwd"
@@ -171,7 +193,9 @@ def test_up_to_two_broken_pngs_are_skipped_as_the_official_archive_has_them(tmp_
     arrays = decoded(NOTMNIST, tmp_path, size=32)
     assert len(arrays["y_train"]) + len(arrays["y_test"]) == 400
     raw_files.write_notmnist(tmp_path, {**members, "notMNIST_small/B/third.png": b"no picture"})
-    with pytest.raises(DatasetError, match=r"tar\.gz: notMNIST_small/A/broken\.png: unreadable image"):
+    with pytest.raises(
+        DatasetError, match=r"tar\.gz: notMNIST_small/A/broken\.png: unreadable image"
+    ):
         decoded(NOTMNIST, tmp_path, size=32)
 
 
@@ -187,7 +211,10 @@ def test_a_letter_without_pictures_is_named(tmp_path):
     [
         (raw_files.wav([]), "the recording is empty. Expected at least one sample"),
         (raw_files.wav(range(600))[:-100], "ends after 550 of 600 samples"),
-        (raw_files.wav(range(600), channels=2), "2 channels of 16 bits. Expected a mono 16-bit PCM WAV file"),
+        (
+            raw_files.wav(range(600), channels=2),
+            "2 channels of 16 bits. Expected a mono 16-bit PCM WAV file",
+        ),
         (raw_files.wav(range(600), rate=10), "a sampling rate of 10 Hz"),
         (b"RIFF", "unreadable recording"),
         (b"", "unreadable recording"),
@@ -223,13 +250,17 @@ def test_a_recording_of_no_digit_and_a_speaker_without_one_are_named(tmp_path):
 def test_an_unreadable_image_is_named(tmp_path):
     path = raw_files.write_mini_imagenet(tmp_path) / "val" / "n00000003" / "1.jpg"
     path.write_bytes(path.read_bytes()[:300])
-    with pytest.raises(DatasetError, match=r"n00000003.1\.jpg: unreadable image .*Expected a whole PNG, JPEG or BMP"):
+    with pytest.raises(
+        DatasetError,
+        match=r"n00000003.1\.jpg: unreadable image .*Expected a whole PNG, JPEG or BMP",
+    ):
         mini_imagenet_20x5(tmp_path)
     assert not leftovers()
 
 
 @pytest.mark.parametrize(
-    ("side", "problem"), [(7_500, "the image claims 7500 × 7500 pixels"), (14_000, "unreadable image .* exceeds limit")]
+    ("side", "problem"),
+    [(7_500, "the image claims 7500 × 7500 pixels"), (14_000, "unreadable image .* exceeds limit")],
 )
 def test_an_image_that_claims_gigabytes_is_not_decoded(tmp_path, side, problem):
     path = raw_files.write_mini_imagenet(tmp_path) / "train" / "n00000000" / "0.png"
@@ -242,7 +273,9 @@ def test_an_image_that_claims_gigabytes_is_not_decoded(tmp_path, side, problem):
 def test_a_missing_class_folder_is_named(tmp_path):
     folder = raw_files.write_mini_imagenet(tmp_path)
     (folder / "val" / "n00000004").rename(tmp_path / "elsewhere")
-    with pytest.raises(DatasetError, match=r"val has no class folder n00000004, but the other part has"):
+    with pytest.raises(
+        DatasetError, match=r"val has no class folder n00000004, but the other part has"
+    ):
         mini_imagenet_20x5(tmp_path)
 
 

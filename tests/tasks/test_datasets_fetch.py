@@ -55,7 +55,9 @@ def served(tmp_path):
     thread.start()
     md5 = hashlib.md5(archive.read_bytes(), usedforsecurity=False).hexdigest()
     url = f"http://127.0.0.1:{server.server_port}/{archive.name}"
-    download = Download(url, to="cifar-100-binary", size=archive.stat().st_size, checksum=f"md5:{md5}", unpack=True)
+    download = Download(
+        url, to="cifar-100-binary", size=archive.stat().st_size, checksum=f"md5:{md5}", unpack=True
+    )
     Server.asked.clear()
     yield replace(CIFAR_100, downloads=(download,)), archive
     server.shutdown()
@@ -88,20 +90,25 @@ def test_what_is_complete_is_not_downloaded_again(served, tmp_path):
     fetch(source, tmp_path / "data")
     fetch(source, tmp_path / "data")
     assert Server.asked == []
-    assert (tmp_path / "data" / "cifar-100-binary.tar.gz").is_file()  # the user's own copy is left alone
+    assert (
+        tmp_path / "data" / "cifar-100-binary.tar.gz"
+    ).is_file()  # the user's own copy is left alone
 
 
 def test_a_wrong_checksum_leaves_nothing_behind(served, tmp_path):
     source, _ = served
     wrong = replace(source.downloads[0], checksum="md5:" + "0" * 32)
     with pytest.raises(
-        DatasetError, match=r"has the md5 checksum \w{32}. Expected 0{32}, as published. Fetch it again"
+        DatasetError,
+        match=r"has the md5 checksum \w{32}. Expected 0{32}, as published. Fetch it again",
     ):
         fetch(replace(source, downloads=(wrong,)), tmp_path / "data")
     assert not list((tmp_path / "data").iterdir())
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:9/cifar-100-binary.tar.gz", "http://no.such.host.invalid/a.tar.gz"])
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:9/cifar-100-binary.tar.gz", "http://no.such.host.invalid/a.tar.gz"]
+)
 def test_offline_one_line_says_what_to_put_where(served, tmp_path, url):
     source, _ = served
     unreachable = replace(source.downloads[0], url=url)
@@ -120,7 +127,9 @@ def test_a_file_that_the_server_does_not_have_is_named(served, tmp_path):
 
 
 def test_what_may_not_be_passed_on_says_what_to_put_where(tmp_path):
-    with pytest.raises(DatasetError, match=r"cannot be downloaded. ImageNet's terms .*Put it into .*mini-imagenet"):
+    with pytest.raises(
+        DatasetError, match=r"cannot be downloaded. ImageNet's terms .*Put it into .*mini-imagenet"
+    ):
         fetch(MINI_IMAGENET, tmp_path)
 
 
@@ -128,7 +137,9 @@ def test_what_may_not_be_passed_on_says_what_to_put_where(tmp_path):
 def test_a_zip_member_outside_its_folder_is_refused(tmp_path, name):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr(name, "x")
-    with pytest.raises(DatasetError, match=r"a\.zip: member .* would be written outside its folder"):
+    with pytest.raises(
+        DatasetError, match=r"a\.zip: member .* would be written outside its folder"
+    ):
         unpack(tmp_path / "a.zip", tmp_path / "target")
     assert [path.name for path in tmp_path.iterdir()] == ["a.zip"]
 

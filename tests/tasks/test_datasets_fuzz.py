@@ -34,7 +34,11 @@ CORE50 = partial(load, "core50-110x5", rows_per_class=1, size=8)
 FOOD1K = partial(load, "food1k-50x20", rows_per_class=1, size=8)
 PLAIN = partial(write_five, zipped=False, compressed=False)
 FORMATS = {  # how a sound copy is written, which of its files is damaged, how it is loaded
-    "cifar-100": (partial(raw_files.write_cifar_100, classes=3), "cifar-100-binary/train.bin", "cifar-10x10"),
+    "cifar-100": (
+        partial(raw_files.write_cifar_100, classes=3),
+        "cifar-100-binary/train.bin",
+        "cifar-10x10",
+    ),
     "cifar-10": (write_five, "cifar-10-batches-bin/test_batch.bin", FIVE),
     "idx images": (write_five, "mnist/train-images-idx3-ubyte.gz", FIVE),
     "idx labels": (write_five, "fashion-mnist/t10k-labels-idx1-ubyte.gz", FIVE),
@@ -42,7 +46,11 @@ FORMATS = {  # how a sound copy is written, which of its files is damaged, how i
     "mat": (write_five, "svhn/train_32x32.mat", FIVE),
     "mat uncompressed": (PLAIN, "svhn/test_32x32.mat", FIVE),
     "tar": (write_five, "notmnist/notMNIST_small.tar.gz", FIVE),
-    "wav": (partial(raw_files.write_fsdd, speakers=["ann"], rows=2), "fsdd/recordings/5_ann_1.wav", "spoken-digit"),
+    "wav": (
+        partial(raw_files.write_fsdd, speakers=["ann"], rows=2),
+        "fsdd/recordings/5_ann_1.wav",
+        "spoken-digit",
+    ),
     "jpeg": (
         partial(raw_files.write_mini_imagenet, classes=2, rows=1, size=16),
         "mini-imagenet/train/n00000000/0.jpg",
@@ -53,18 +61,28 @@ FORMATS = {  # how a sound copy is written, which of its files is damaged, how i
         "core50_128x128/s1/o1/C_01_01_000.png",
         CORE50,
     ),
-    "list": (partial(raw_files.write_food1k, classes=2, rows=2), "food1k/train_finetune.txt", FOOD1K),
+    "list": (
+        partial(raw_files.write_food1k, classes=2, rows=2),
+        "food1k/train_finetune.txt",
+        FOOD1K,
+    ),
     "folders": (write_folders, "task/class/2.bmp", partial(from_image_folders, size=8)),
 }
 QUICK = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True, database=None
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+    database=None,
 )
 
 
 @st.composite
 def damage(draw):
     """A function that cuts, flips, repeats or inserts bytes somewhere."""
-    kind = draw(st.sampled_from(["flip", "flip", "flip", "cut", "insert", "zero", "repeat", "header"]))
+    kind = draw(
+        st.sampled_from(["flip", "flip", "flip", "cut", "insert", "zero", "repeat", "header"])
+    )
     where, length = draw(st.floats(0, 1)), draw(st.integers(1, 64))
     noise = draw(st.binary(min_size=1, max_size=16))
 
@@ -84,11 +102,17 @@ def damage(draw):
     return apply
 
 
-CASES = [(name, True) for name in FORMATS] + [("idx images", False), ("idx labels", False), ("tar", False)]
+CASES = [(name, True) for name in FORMATS] + [
+    ("idx images", False),
+    ("idx labels", False),
+    ("tar", False),
+]
 
 
 @pytest.mark.parametrize(
-    ("name", "packed"), CASES, ids=[f"{name}{'' if packed else ' below gzip'}" for name, packed in CASES]
+    ("name", "packed"),
+    CASES,
+    ids=[f"{name}{'' if packed else ' below gzip'}" for name, packed in CASES],
 )
 def test_a_damaged_file_gives_a_stream_or_a_dataset_error(name, packed, tmp_path, monkeypatch):
     write, file_name, how = FORMATS[name]
@@ -116,7 +140,9 @@ def test_a_damaged_file_gives_a_stream_or_a_dataset_error(name, packed, tmp_path
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_damaged_table_gives_a_stream_or_a_dataset_error(suffix, tmp_path):
     polars = import_module("polars")
-    frame = polars.DataFrame({"site": ["a", "b"] * 8, "y": [0, 0, 1, 1] * 4, "x": [float(n) for n in range(16)]})
+    frame = polars.DataFrame(
+        {"site": ["a", "b"] * 8, "y": [0, 0, 1, 1] * 4, "x": [float(n) for n in range(16)]}
+    )
     path = tmp_path / f"table{suffix}"
     frame.write_csv(path) if suffix == ".csv" else frame.write_parquet(path)
     content = path.read_bytes()

@@ -33,7 +33,13 @@ def test_food1k_draws_training_rows_of_each_class_and_tests_on_the_rest(tmp_path
 def test_food1k_reads_only_what_its_list_files_name(tmp_path):
     folder = raw_files.write_food1k(tmp_path)
     raw_files.save_image(folder / "Train" / "0" / "extra.jpg", size=24)
-    assert sum(len(task.y_train) + len(task.y_test) for task in food1k_50x20(tmp_path, rows_per_class=1)) == 60
+    assert (
+        sum(
+            len(task.y_train) + len(task.y_test)
+            for task in food1k_50x20(tmp_path, rows_per_class=1)
+        )
+        == 60
+    )
 
 
 def test_food1k_is_decoded_anew_when_a_list_file_changes_a_label(tmp_path):
@@ -92,22 +98,31 @@ def test_a_stream_of_110_tasks_never_holds_more_than_the_one_in_use(core50):
         assert len(task.y_train) == 10
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 4 * size  # the task before, the one in the making and a copy of its bytes; all would be 110
+    assert (
+        peak < 4 * size
+    )  # the task before, the one in the making and a copy of its bytes; all would be 110
 
 
 def test_a_missing_object_or_a_misnamed_frame_is_named(tmp_path):
     folder = raw_files.write_core50(tmp_path, sessions=2, things=5)
     frame = folder / "s2" / "o3" / "C_02_03_001.png"
     frame.rename(frame.with_name("C_02_04_001.png"))
-    with pytest.raises(DatasetError, match=r"C_02_04_001.png: not a name of this folder. Expected C_02_03_<frame>.png"):
+    with pytest.raises(
+        DatasetError,
+        match=r"C_02_04_001.png: not a name of this folder. Expected C_02_03_<frame>.png",
+    ):
         core50_110x5(tmp_path)
     (folder / "s2" / "o3").rename(folder / "elsewhere")
-    with pytest.raises(DatasetError, match=r"o3 is missing or empty. Expected frames C_02_03_000.png"):
+    with pytest.raises(
+        DatasetError, match=r"o3 is missing or empty. Expected frames C_02_03_000.png"
+    ):
         core50_110x5(tmp_path)
 
 
 def test_rows_that_would_leave_nothing_to_test_on_are_refused(core50):
-    with pytest.raises(DatasetError, match=r"a class with 3 rows .*rows_per_class=3 and at least one test row"):
+    with pytest.raises(
+        DatasetError, match=r"a class with 3 rows .*rows_per_class=3 and at least one test row"
+    ):
         core50_110x5(core50, rows_per_class=3)
     with pytest.raises(ParameterError, match=r"rows_per_class=None leaves no test rows"):
         core50_110x5(core50, rows_per_class=None)

@@ -180,7 +180,9 @@ def test_an_avalanche_benchmark_becomes_a_stream_of_its_experiences():
     stream = from_avalanche(Benchmark(3, 3))
     assert stream.names == [1, 2, 3]
     assert stream.named(3).X_test.shape == (2, 1, 4, 4)
-    with pytest.raises(InputError, match=r"3 training and 1 test experiences. Expected as many of each"):
+    with pytest.raises(
+        InputError, match=r"3 training and 1 test experiences. Expected as many of each"
+    ):
         from_avalanche(Benchmark(3, 1))
 
 
@@ -226,5 +228,7 @@ def test_from_arrays_sets_a_share_of_each_class_apart():
 def test_none_of_the_other_libraries_is_imported():
     others = "{'torch', 'datasets', 'avalanche', 'polars', 'PIL'}"  # pandas: scikit-learn itself imports it where it is
     code = f"import sys, lifelong.tasks.sources; print({others} & set(sys.modules))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert result.stdout.strip() == "set()"

@@ -35,7 +35,9 @@ def test_a_stream_finds_tasks_by_name_and_by_position():
     stream = TaskStream([Task(name, X, y, X, y) for name in ("x", "y", "z")])
     assert (stream["y"].name, stream[0].name, stream[-1].name, len(stream)) == ("y", "x", "z", 3)
     assert stream[1:].names == ["y", "z"]
-    with pytest.raises(UnknownTaskError, match=r"No task 'w' in this stream. Its tasks: 'x', 'y', 'z'"):
+    with pytest.raises(
+        UnknownTaskError, match=r"No task 'w' in this stream. Its tasks: 'x', 'y', 'z'"
+    ):
         stream["w"]
     with pytest.raises(InputError, match="name of its own"):
         TaskStream([stream[0], stream[0]])

@@ -1,7 +1,8 @@
 """What a channel is: it belongs to one task and sees the representations of all encoders."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, Protocol, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,42 +12,87 @@ from lifelong.encoders.base import Mask, Representation
 from lifelong.tasks.base import TaskName
 
 Posteriors = NDArray[np.float64]  # (n, K), rows sum to 1
+Weights = NDArray[np.float64]  # (n,)
 
 
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Rows of a task as one encoder represents them: all that a channel gets to see.
+
+    Parameters
+    ----------
+    Z : (n, d) dense vectors, or (n, B) leaves
+        An entry of −1 is a tree that abstains.
+    y : (n,)
+        Labels, as positions in the task's classes.
+    rows : (n,)
+        Which of the task's rows, in the order in which it got them.
+    weights : (n,), optional
+        How much each row counts; None: 1.
+    in_bag : (n,) or (n, B), optional
+        Given where it is the task's own encoder: the rows that it, or each of its trees, trained
+        on.
+    n_leaves : int
+        Leaves of a forest, through all its trees; 0 for dense vectors.
+    n_answers : int
+        So many of the last columns are the encoder's own posteriors over its own classes.
+    """
+
+    Z: Representation
+    y: Codes
+    rows: NDArray[np.intp]
+    weights: Weights | None = None
+    in_bag: Mask | None = None
+    n_leaves: int = 0
+    n_answers: int = 0
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def held_out(self) -> "Seen":
+        """What an honest channel learns from: rows that the encoder has not trained on.
+
+        A part of an encoder (a tree) never answers for a row it trained on: that entry becomes −1.
+        """
+        if self.in_bag is None:
+            return self
+        if self.in_bag.ndim == 2:
+            return replace(self, Z=np.where(self.in_bag, np.int32(-1), self.Z), in_bag=None)
+        return replace(self.take(~self.in_bag), in_bag=None)
+
+    def take(self, which: Any) -> "Seen":
+        """Some of the rows: a slice, a mask or positions."""
+        return replace(
+            self,
+            Z=self.Z[which],
+            y=self.y[which],
+            rows=self.rows[which],
+            weights=None if self.weights is None else self.weights[which],
+            in_bag=None if self.in_bag is None else self.in_bag[which],
+        )
+
+
+@runtime_checkable
 class Channel(Protocol):
-    """v_t: representations of all encoders → posteriors of task t.
+    """What to learn: settings, and how a channel begins."""
 
-    A channel is a value: every method returns a new channel and leaves the old one as it was, so that a failure half
-    way through a task leaves nothing behind. An empty channel is also the description of what to learn.
+    def start(self, class_counts: NDArray[np.int64]) -> "FittedChannel":
+        """A channel that has seen nothing yet, for a task with these rows per class (K,)."""
+        ...
+
+
+class _Fitted(Protocol):
+    """v_t, learnt: representations of all encoders → posteriors of task t.
+
+    It is a value: every method returns a new channel and leaves the old one as it was, so that a
+    failure half way through a task leaves nothing behind.
     """
 
     @property
     def nbytes(self) -> int: ...
 
     def with_class_counts(self, class_counts: NDArray[np.int64]) -> Self:
-        """The task's rows seen so far, by class (K,): sets K, which may grow, and the class priors."""
-        ...
-
-    def update(
-        self,
-        name: TaskName,
-        encoder: Any,  # a FittedEncoder of the kind this channel reads
-        Z: Representation,
-        y: Codes,
-        *,
-        in_bag: Mask | None = None,
-        rows: NDArray[np.intp] | None = None,
-        rng: np.random.Generator,
-        n_jobs: int | None = None,
-    ) -> Self:
-        """Algorithms 2 and 3: take in rows of the task as the encoder called ``name`` represents them.
-
-        ``in_bag`` is given when it is the task's own encoder and says which rows it trained on, (n,) or per tree
-        (n, B): honest channels pass it to :func:`~lifelong.encoders.base.held_out`. ``rows`` numbers the rows in the
-        order in which the task got them. ``rng`` is None for a channel that says ``draws = False``. A channel that says
-        ``in_pieces = True`` gets many rows a few thousand at a time, ``in_bag`` with each. A channel that can let rows
-        count more or less also takes ``weights`` (n,): it is given only when a user gives sample weights.
-        """
+        """The task's rows seen so far, by class (K,): sets K, which may grow, and the priors."""
         ...
 
     def only(self, names: Collection[TaskName]) -> Self:
@@ -55,6 +101,53 @@ class Channel(Protocol):
 
     def predict_proba(self, representations: Mapping[TaskName, Representation]) -> Posteriors:
         """Algorithm 4: the encoders' representations of n rows → posteriors (n, K)."""
+        ...
+
+
+@runtime_checkable
+class PlainChannel(_Fitted, Protocol):
+    """A fitted channel that counts, keeps or solves: nothing about it is random."""
+
+    def update(self, name: TaskName, seen: Seen) -> Self:
+        """Algorithms 2 and 3: take in rows of the task as the encoder called ``name`` sees them."""
+        ...
+
+
+@runtime_checkable
+class RandomChannel(_Fitted, Protocol):
+    """A fitted channel that trains something random on each encoder."""
+
+    def train(
+        self, name: TaskName, seen: Seen, *, rng: np.random.Generator, n_jobs: int | None
+    ) -> Self:
+        """Algorithms 2 and 3, with randomness from ``rng``."""
+        ...
+
+
+FittedChannel = PlainChannel | RandomChannel
+"""A channel that has learnt."""
+
+
+@runtime_checkable
+class PiecewiseChannel(Protocol):
+    """A fitted channel that takes many rows a few at a time, so that nobody needs all at once."""
+
+    rows_at_once: ClassVar[int]
+
+
+@runtime_checkable
+class WeightedChannel(Protocol):
+    """A fitted channel that lets rows count more or less, as ``Seen.weights`` says."""
+
+    takes_weights: ClassVar[bool]
+
+
+@runtime_checkable
+class InfluenceChannel(Protocol):
+    """A fitted channel that knows how much each encoder has to do with its answers."""
+
+    def influence(self) -> Mapping[TaskName, float]:
+        """How much each encoder tells about the task's labels: at least 0."""
         ...
 
 
@@ -69,7 +162,25 @@ def priors(class_counts: NDArray[np.int64]) -> Posteriors:
 
 
 def average(votes: NDArray[np.float64], class_counts: NDArray[np.int64]) -> Posteriors:
-    """Summed votes (n, K), each vote a distribution → their mean; a row without votes gets the priors."""
+    """Summed votes (n, K), each vote a distribution → their mean; no votes give the priors."""
     total = votes.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
         return np.where(total > 0, votes / total, priors(class_counts))
+
+
+def join_weights(
+    old: Weights | None, n_old: int, new: Weights | None, n_new: int
+) -> Weights | None:
+    """Weights of old and new rows together; rows without a weight count 1."""
+    if old is None and new is None:
+        return None
+    if old is None:
+        old = np.ones(n_old)
+    if new is None:
+        new = np.ones(n_new)
+    return np.concatenate([old, new])
+
+
+def no_counts() -> NDArray[np.int64]:
+    """Class counts of a channel that has not begun."""
+    return np.zeros(0, dtype=np.int64)

@@ -9,66 +9,85 @@ from numpy.typing import NDArray
 
 from lifelong._cache import Cache
 from lifelong._validation import Codes
-from lifelong.channels.base import Posteriors, average, n_rows_of
-from lifelong.encoders.base import Mask, held_out
-from lifelong.encoders.forest import FittedForest, Leaves
+from lifelong.channels.base import Posteriors, Seen, average, n_rows_of, no_counts
+from lifelong.encoders.forest import Leaves
+from lifelong.schema import COUNT, COUNTERS, Array, PerEncoder, saved
 from lifelong.tasks.base import TaskName
 
 Counts = NDArray[Any]  # (leaves, K): unsigned, or fractions where rows have weights
 
-_READY = Cache(64 * 2**20)  # posteriors of tables, in eight times their bytes: as many as were used last
+_READY = Cache(64 * 2**20)  # posteriors of the tables used last, in eight times their bytes
+
+
+@dataclass(frozen=True)
+class LeafChannel:
+    """Class posteriors per leaf, averaged over all trees of all encoders: the paper's for forests.
+
+    A leaf that saw no row of the task abstains.
+
+    Parameters
+    ----------
+    min_rows : int, default 1
+        A floor for privacy: what fewer rows of one call say about a leaf is not kept. Higher
+        floors make more leaves abstain.
+
+    Examples
+    --------
+    >>> from lifelong import SillyForest
+    >>> SillyForest(channel=LeafChannel(min_rows=5)).channel
+    LeafChannel(min_rows=5)
+
+    See Also
+    --------
+    RidgeChannel : closed form, with learnt weights; more accurate and larger.
+    """
+
+    min_rows: int = saved(COUNT, default=1)
+
+    def start(self, class_counts: NDArray[np.int64]) -> "FittedLeaf":
+        """A channel that has seen nothing yet."""
+        return FittedLeaf(self.min_rows, class_counts)
 
 
 @dataclass(frozen=True, eq=False)
-class LeafChannel:
-    """Class posteriors per leaf; a leaf that saw no row of the task abstains. Posteriors average over all trees.
+class FittedLeaf:
+    """A leaf channel that has learnt: a table of counts per encoder."""
 
-    ``min_rows`` is a floor for privacy: what fewer rows of one call say about a leaf is not kept (docs/privacy.md).
-    """
+    takes_weights: ClassVar[bool] = True
+    min_rows: int = saved(COUNT, default=1)
+    class_counts: NDArray[np.int64] = field(default_factory=no_counts)
+    tables: Mapping[TaskName, Counts] = saved(
+        PerEncoder(Array(COUNTERS, ("leaves", "K"))), default_factory=dict
+    )
 
-    draws: ClassVar[bool] = False
-    class_counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    tables: Mapping[TaskName, Counts] = field(default_factory=dict)
-    min_rows: int = 1
-
-    def with_class_counts(self, class_counts: NDArray[np.int64]) -> "LeafChannel":
+    def with_class_counts(self, class_counts: NDArray[np.int64]) -> "FittedLeaf":
         """Set K and the priors; tables gain empty columns for new classes."""
+        tables = self.tables
         more = len(class_counts) - len(self.class_counts)
-        tables = (
-            self.tables if not more else {u: np.pad(table, ((0, 0), (0, more))) for u, table in self.tables.items()}
-        )
+        if more:
+            tables = {u: np.pad(table, ((0, 0), (0, more))) for u, table in self.tables.items()}
         return replace(self, class_counts=class_counts, tables=tables)
 
-    def update(
-        self,
-        name: TaskName,
-        encoder: FittedForest,
-        Z: Leaves,
-        y: Codes,
-        *,
-        in_bag: Mask | None = None,
-        rows: NDArray[np.intp] | None = None,  # noqa: ARG002
-        rng: np.random.Generator | None = None,  # noqa: ARG002 - counting is not random
-        n_jobs: int | None = None,  # noqa: ARG002
-        weights: NDArray[np.float64] | None = None,
-        times: NDArray[Any] | None = None,
-    ) -> "LeafChannel":
-        """Drop the task's rows into the leaves and count; ``times`` (n, B) says how often each tree counts a row."""
-        if weights is not None:
-            times = np.broadcast_to(weights[:, None], Z.shape)  # in_bag of trees leaves all rows in place
-        Z, y = held_out(Z, y, in_bag)
-        table = count_leaves(Z, y, encoder.n_leaves, len(self.class_counts), times)
+    def update(self, name: TaskName, seen: Seen) -> "FittedLeaf":
+        """Drop the task's rows into the leaves and count."""
+        seen = seen.held_out()
+        n_classes = len(self.class_counts)
+        times = None
+        if seen.weights is not None:
+            times = np.broadcast_to(seen.weights[:, None], seen.Z.shape)
+        table = count_leaves(seen.Z, seen.y, seen.n_leaves, n_classes, times)
         if self.min_rows > 1:
-            in_leaf = count_leaves(Z, np.zeros_like(y), encoder.n_leaves, 1)  # (leaves, 1): rows, whatever they weigh
+            # (leaves, 1): rows, whatever they weigh
+            in_leaf = count_leaves(seen.Z, np.zeros_like(seen.y), seen.n_leaves, 1)
             table = smallest(np.where(in_leaf < self.min_rows, 0, table))
         if name in self.tables:
-            known = self.tables[name]
-            table = smallest(known.astype(np.float64 if known.dtype.kind == "f" else np.uint64) + table)
+            table = add_counts(self.tables[name], table)
         return replace(self, tables={**self.tables, name: table})
 
-    def only(self, names: Collection[TaskName]) -> "LeafChannel":
+    def only(self, names: Collection[TaskName]) -> "FittedLeaf":
         """Forget the tables of all other encoders."""
-        return replace(self, tables={name: table for name, table in self.tables.items() if name in names})
+        tables = {name: table for name, table in self.tables.items() if name in names}
+        return replace(self, tables=tables)
 
     def predict_proba(self, representations: Mapping[TaskName, Leaves]) -> Posteriors:
         """Average the posteriors of the leaves that a row falls into, over trees and forests."""
@@ -84,16 +103,32 @@ class LeafChannel:
         return sum(table.nbytes for table in self.tables.values())
 
 
-def count_leaves(Z: Leaves, y: Codes, n_leaves: int, n_classes: int, times: NDArray[Any] | None = None) -> Counts:
-    """Rows per (leaf, class); entries of -1 are not counted."""
-    # Places in the table; all those of leaf -1 are negative. Without weights any order will do: that of memory.
-    cell = (Z * np.intp(n_classes) + y[:, None]).ravel(order="K" if times is None else "C")
-    weights = None if times is None else times.ravel()
+def count_leaves(
+    Z: Leaves, y: Codes, n_leaves: int, n_classes: int, times: NDArray[Any] | None = None
+) -> Counts:
+    """Rows per (leaf, class); ``times`` (n, B) says how often each tree counts a row.
+
+    Entries of −1 are not counted.
+    """
+    places = Z * np.intp(n_classes) + y[:, None]  # in the table; those of leaf −1 are negative
+    if times is None:
+        cell = places.ravel(order="K")  # any order will do: that of memory
+        weights = None
+    else:
+        cell = places.ravel(order="C")
+        weights = times.ravel()
     asked = cell >= 0
     if not asked.all():
-        cell, weights = cell[asked], None if weights is None else weights[asked]
+        cell = cell[asked]
+        weights = None if weights is None else weights[asked]
     counts = np.bincount(cell, weights, minlength=n_leaves * n_classes)
     return smallest(counts.reshape(n_leaves, n_classes))
+
+
+def add_counts(known: Counts, more: Counts) -> Counts:
+    """The counts of both, in numbers that are wide enough."""
+    wide = np.float64 if known.dtype.kind == "f" else np.uint64
+    return smallest(known.astype(wide) + more)
 
 
 def smallest(counts: NDArray[Any]) -> Counts:
@@ -104,11 +139,15 @@ def smallest(counts: NDArray[Any]) -> Counts:
 
 
 def leaf_votes(Z: Leaves, table: Counts) -> NDArray[np.float64]:
-    """Sum over trees of the posteriors in each row's leaves; an empty leaf adds nothing, nor does an entry of -1."""
+    """Sum over trees of the posteriors in each row's leaves (n, K).
+
+    An empty leaf adds nothing, nor does an entry of −1.
+    """
     posteriors = _READY.get(table)
     if posteriors is None and Z.size < len(table):  # few rows: their leaves will do
         asked = Z >= 0
-        table, Z = table[Z[asked]], np.where(asked, np.cumsum(asked).reshape(Z.shape) - 1, -1)
+        table = table[Z[asked]]
+        Z = np.where(asked, np.cumsum(asked).reshape(Z.shape) - 1, -1)
         posteriors = leaf_posteriors(table)
     elif posteriors is None:
         posteriors = leaf_posteriors(table)
@@ -120,7 +159,7 @@ def leaf_votes(Z: Leaves, table: Counts) -> NDArray[np.float64]:
 
 
 def leaf_posteriors(table: Counts) -> NDArray[np.float64]:
-    """Class shares in each leaf (leaves + 1, K); the last line, which leaf -1 finds, is all zeros."""
+    """Class shares in each leaf (leaves + 1, K); the last line, which leaf −1 finds, is zeros."""
     posteriors = np.zeros((len(table) + 1, table.shape[1]))
     posteriors[:-1] = table
     per_leaf = np.einsum("lk->l", posteriors)

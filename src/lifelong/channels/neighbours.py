@@ -9,75 +9,130 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from lifelong._validation import Codes
-from lifelong.channels.base import Posteriors, average, n_rows_of
-from lifelong.encoders.base import FittedEncoder, Mask, Representation, held_out
+from lifelong.channels.base import (
+    Posteriors,
+    Seen,
+    Weights,
+    average,
+    join_weights,
+    n_rows_of,
+    no_counts,
+)
+from lifelong.encoders.base import Representation
+from lifelong.schema import (
+    COUNT,
+    Array,
+    Kind,
+    PerEncoder,
+    Places,
+    Record,
+    Represented,
+    maybe,
+    saved,
+)
 from lifelong.tasks.base import TaskName
 
+_COUNT_OR_NONE: Kind = maybe(COUNT)
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True)
 class NeighboursChannel:
     """Votes of the k nearest rows per encoder, averaged over encoders.
 
-    ``n_neighbours=None`` takes k = √n: as rows arrive k grows without bound while k/n falls to 0, which is what makes
-    nearest neighbours consistent. The channel keeps the representation of every row it has seen.
+    The channel keeps the representation of every row it has seen.
+
+    Parameters
+    ----------
+    n_neighbours : int, optional
+        k. None takes k = √n: as rows arrive k grows without bound while k/n falls to 0, which is
+        what makes nearest neighbours consistent.
+
+    Examples
+    --------
+    >>> NeighboursChannel(n_neighbours=3)
+    NeighboursChannel(n_neighbours=3)
+
+    See Also
+    --------
+    RidgeChannel : keeps a sample of the rows, and answers faster.
     """
 
-    draws: ClassVar[bool] = False
-    n_neighbours: int | None = None
-    class_counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    rows: Mapping[TaskName, tuple[Representation, Codes]] = field(default_factory=dict)
-    weights: Mapping[TaskName, NDArray[np.float64]] = field(default_factory=dict)  # of those rows, if any was given
+    n_neighbours: int | None = saved(_COUNT_OR_NONE, default=None)
 
-    def with_class_counts(self, class_counts: NDArray[np.int64]) -> "NeighboursChannel":
+    def start(self, class_counts: NDArray[np.int64]) -> "FittedNeighbours":
+        """A channel that has seen nothing yet."""
+        return FittedNeighbours(self.n_neighbours, class_counts)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownRows:
+    """Rows that the channel remembers through one encoder."""
+
+    Z: Representation = saved(Represented("n", dense="float32"))
+    y: Codes = saved(Places("n", below="K"))
+    weights: Weights | None = saved(maybe(Array("float64", ("n",))), default=None)
+
+    def with_rows(self, seen: Seen) -> "KnownRows":
+        """These and more rows; a row without a weight counts 1."""
+        weights = join_weights(self.weights, len(self.y), seen.weights, len(seen))
+        Z = np.concatenate([self.Z, seen.Z])
+        y = np.concatenate([self.y, seen.y])
+        return KnownRows(Z, y, weights)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all of it."""
+        weights = 0 if self.weights is None else self.weights.nbytes
+        return self.Z.nbytes + self.y.nbytes + weights
+
+
+@dataclass(frozen=True, eq=False)
+class FittedNeighbours:
+    """A neighbours channel that has learnt: rows by encoder."""
+
+    takes_weights: ClassVar[bool] = True
+    n_neighbours: int | None = saved(_COUNT_OR_NONE, default=None)
+    class_counts: NDArray[np.int64] = field(default_factory=no_counts)
+    rows: Mapping[TaskName, KnownRows] = saved(PerEncoder(Record(KnownRows)), default_factory=dict)
+
+    def with_class_counts(self, class_counts: NDArray[np.int64]) -> "FittedNeighbours":
         """Set K and the priors."""
         return replace(self, class_counts=class_counts)
 
-    def update(
-        self,
-        name: TaskName,
-        encoder: FittedEncoder,  # noqa: ARG002
-        Z: Representation,
-        y: Codes,
-        *,
-        in_bag: Mask | None = None,
-        rows: NDArray[np.intp] | None = None,  # noqa: ARG002
-        rng: np.random.Generator | None = None,  # noqa: ARG002 - nothing is random here
-        n_jobs: int | None = None,  # noqa: ARG002
-        weights: NDArray[np.float64] | None = None,
-    ) -> "NeighboursChannel":
+    def update(self, name: TaskName, seen: Seen) -> "FittedNeighbours":
         """Remember the rows."""
-        w = weights if weights is None or in_bag is None else weights[~in_bag]
-        Z, y = held_out(Z, y, in_bag)
-        old_Z, old_y = self.rows.get(name, (Z[:0], y[:0]))
-        kept = dict(self.weights)
-        if w is not None or name in kept:
-            w = np.ones(len(y)) if w is None else w
-            kept[name] = np.concatenate([kept.get(name, np.ones(len(old_y))), w])
-        joined = np.concatenate([old_Z, Z]), np.concatenate([old_y, y])
-        return replace(self, rows={**self.rows, name: joined}, weights=kept)
+        seen = seen.held_out()
+        known = self.rows.get(name, KnownRows(seen.Z[:0], seen.y[:0]))
+        return replace(self, rows={**self.rows, name: known.with_rows(seen)})
 
-    def only(self, names: Collection[TaskName]) -> "NeighboursChannel":
+    def only(self, names: Collection[TaskName]) -> "FittedNeighbours":
         """Forget the rows seen through all other encoders."""
-        rows = {name: one for name, one in self.rows.items() if name in names}
-        weights = {name: one for name, one in self.weights.items() if name in names}
-        return replace(self, rows=rows, weights=weights)
+        return replace(self, rows={name: rows for name, rows in self.rows.items() if name in names})
 
     def predict_proba(self, representations: Mapping[TaskName, Representation]) -> Posteriors:
         """Average the neighbours' votes over encoders."""
         votes = np.zeros((n_rows_of(representations), len(self.class_counts)))
         for name, Z in representations.items():
-            known, y = self.rows.get(name, (Z[:0], np.zeros(0, dtype=np.intp)))
-            if len(y):
-                k = min(self.n_neighbours or max(1, round(len(y) ** 0.5)), len(y))
-                nearest = NearestNeighbors(n_neighbors=k).fit(known).kneighbors(Z, return_distance=False)  # (n, k)
-                w = self.weights.get(name, np.ones(len(y)))[nearest]
-                cells = np.arange(len(Z))[:, None] * votes.shape[1] + y[nearest]  # (n, k): places in votes
-                shares = w / w.sum(axis=1, keepdims=True)
-                votes += np.bincount(cells.ravel(), shares.ravel(), minlength=votes.size).reshape(votes.shape)
+            known = self.rows.get(name)
+            if known is not None and len(known.y):
+                votes += self._votes(known, Z)
         return average(votes, self.class_counts)
+
+    def _votes(self, known: KnownRows, Z: Representation) -> NDArray[np.float64]:
+        """Votes (n, K) of the nearest rows, each row's together 1."""
+        n = len(known.y)
+        k = min(self.n_neighbours or max(1, round(n**0.5)), n)
+        search = NearestNeighbors(n_neighbors=k).fit(known.Z)
+        nearest = search.kneighbors(Z, return_distance=False)  # (n, k)
+        weights = np.ones(n) if known.weights is None else known.weights
+        w = weights[nearest]
+        shares = w / w.sum(axis=1, keepdims=True)
+        n_classes = len(self.class_counts)
+        cells = np.arange(len(Z))[:, None] * n_classes + known.y[nearest]  # (n, k): places in votes
+        votes = np.bincount(cells.ravel(), shares.ravel(), minlength=len(Z) * n_classes)
+        return np.asarray(votes, dtype=np.float64).reshape(len(Z), n_classes)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the remembered representations."""
-        rows = sum(Z.nbytes + y.nbytes for Z, y in self.rows.values())
-        return rows + sum(w.nbytes for w in self.weights.values())
+        return sum(rows.nbytes for rows in self.rows.values())

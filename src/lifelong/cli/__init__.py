@@ -29,7 +29,9 @@ class OneLineErrors(TyperGroup):
         try:
             return super().invoke(ctx)
         except LifelongError as error:
-            Console(stderr=True).print(f"[red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+            Console(stderr=True).print(
+                f"[red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True
+            )
             raise typer.Exit(1) from None
 
 

@@ -51,7 +51,9 @@ def batches(path: Path, columns: Columns, size: int) -> Iterator[Batch]:
         yield from _csv(sys.stdin, path, columns, size)
         return
     if not path.is_file():
-        raise DatasetError(f"{path} is not a file. Give a .csv, .parquet or .npy file, or - for CSV from a pipe.")
+        raise DatasetError(
+            f"{path} is not a file. Give a .csv, .parquet or .npy file, or - for CSV from a pipe."
+        )
     kind = path.suffix.lower()
     if kind == ".csv":
         try:
@@ -65,7 +67,9 @@ def batches(path: Path, columns: Columns, size: int) -> Iterator[Batch]:
     elif kind == ".npy":
         yield from _npy(path, columns, size)
     else:
-        raise DatasetError(f"{path}: unknown kind of file {kind!r}. Give a .csv, .parquet or .npy file.")
+        raise DatasetError(
+            f"{path}: unknown kind of file {kind!r}. Give a .csv, .parquet or .npy file."
+        )
 
 
 def _csv(file: TextIO, path: Path, columns: Columns, size: int) -> Iterator[Batch]:
@@ -90,10 +94,14 @@ def _csv(file: TextIO, path: Path, columns: Columns, size: int) -> Iterator[Batc
             yield Batch(_numbers(chunk, path, done + 1), done + 1, share)
             done += len(chunk)
     except (csv.Error, UnicodeDecodeError, OSError) as error:
-        raise DatasetError(f"{path}, line {lines.line_num}: not a readable CSV file ({error}).") from None
+        raise DatasetError(
+            f"{path}, line {lines.line_num}: not a readable CSV file ({error})."
+        ) from None
 
 
-def _chosen(line: list[str], places: list[int] | None, width: int, path: Path, ends: int) -> list[str]:
+def _chosen(
+    line: list[str], places: list[int] | None, width: int, path: Path, ends: int
+) -> list[str]:
     if len(line) != width:
         raise DatasetError(
             f"{path} has a row of {len(line)} columns instead of {width} before line {ends + 1}: {','.join(line)[:60]}"
@@ -117,13 +125,17 @@ def _numbers(chunk: list[list[str]], path: Path, first: int) -> NDArray[np.float
         for row, line in enumerate(chunk, first):
             for cell in line:
                 if not _is_numbers([cell]):
-                    raise DatasetError(f"{path}, row {row}: {cell[:40]!r} is not a number.") from None
+                    raise DatasetError(
+                        f"{path}, row {row}: {cell[:40]!r} is not a number."
+                    ) from None
         raise
 
 
 def _parquet(path: Path, columns: Columns, size: int) -> Iterator[Batch]:
     if find_spec("pyarrow") is None:
-        raise MissingExtraError("Reading Parquet in batches needs pyarrow. Run: pip install pyarrow")
+        raise MissingExtraError(
+            "Reading Parquet in batches needs pyarrow. Run: pip install pyarrow"
+        )
     import pyarrow
     import pyarrow.parquet
 
@@ -138,7 +150,9 @@ def _parquet(path: Path, columns: Columns, size: int) -> Iterator[Batch]:
             yield Batch(np.column_stack(parts), done + 1, (done + batch.num_rows) / total)
             done += batch.num_rows
     except pyarrow.ArrowException as error:
-        raise DatasetError(f"{path}: not a readable Parquet file ({str(error).splitlines()[0]}).") from None
+        raise DatasetError(
+            f"{path}: not a readable Parquet file ({str(error).splitlines()[0]})."
+        ) from None
 
 
 def _column(column: Any, name: str, path: Path) -> NDArray[np.float32]:
@@ -152,10 +166,14 @@ def _npy(path: Path, columns: Columns, size: int) -> Iterator[Batch]:
     try:
         rows = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
-        raise DatasetError(f"{path}: not a readable npy file of numbers ({str(error).splitlines()[0]}).") from None
+        raise DatasetError(
+            f"{path}: not a readable npy file of numbers ({str(error).splitlines()[0]})."
+        ) from None
     if not isinstance(rows, np.ndarray) or rows.ndim < 2 or rows.dtype.kind not in "fiub":
         raise DatasetError(f"{path} does not hold rows of numbers (n, …).")
     columns.places(None, int(np.prod(rows.shape[1:])), path)
     for start in range(0, len(rows), size):
-        chunk = np.array(rows[start : start + size], dtype=np.float32)  # a copy: networks want to own their rows
+        chunk = np.array(
+            rows[start : start + size], dtype=np.float32
+        )  # a copy: networks want to own their rows
         yield Batch(chunk, start + 1, (start + len(chunk)) / len(rows))

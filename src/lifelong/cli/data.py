@@ -8,12 +8,12 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from lifelong._places import data_directory
 from lifelong._validation import check_choice
 from lifelong.tasks.base import TaskStream
 from lifelong.tasks.datasets import DATASETS, load
 from lifelong.tasks.datasets._check import check_dataset
 from lifelong.tasks.datasets._fetch import fetch as fetch_source
-from lifelong.tasks.datasets._places import data_directory
 from lifelong.tasks.datasets._source import Dataset, Source
 from lifelong.tasks.datasets.contact_sheet import contact_sheet
 from lifelong.tasks.sources import from_table
@@ -21,15 +21,23 @@ from lifelong.tasks.sources import from_table
 app = typer.Typer(help="List, check, fetch and show the benchmark datasets.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="A dataset's name, as `lifelong data list` shows it.")]
-DataDir = Annotated[Path | None, typer.Option(help="Where the raw files are. Default: $LIFELONG_DATA, else the cache.")]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(help="Where the raw files are. Default: $LIFELONG_DATA, else the cache."),
+]
 
 
 @app.command("list")
 def list_datasets(data_dir: DataDir = None) -> None:
     """All datasets: tasks, classes, rows of the official release, shape, size on disk, licence, present or not."""
-    table = Table(caption=f"Raw files are looked for in {data_directory(data_dir)}", box=None, pad_edge=False)
+    table = Table(
+        caption=f"Raw files are looked for in {data_directory(data_dir)}", box=None, pad_edge=False
+    )
     for heading in ("name", "tasks", "classes", "rows", "shape", "on disk", "licence", "present"):
-        table.add_column(heading, justify="right" if heading in {"tasks", "classes", "rows", "on disk"} else "left")
+        table.add_column(
+            heading,
+            justify="right" if heading in {"tasks", "classes", "rows", "on disk"} else "left",
+        )
     for dataset in DATASETS.values():
         table.add_row(*_columns(dataset, data_dir))
     _console().print(table)
@@ -47,18 +55,24 @@ def _columns(dataset: Dataset, data_dir: Path | None) -> list[str]:
 
 @app.command()
 def check(
-    name: Annotated[str | None, typer.Argument(help="A dataset; without one, all that are present.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A dataset; without one, all that are present.")
+    ] = None,
     data_dir: DataDir = None,
 ) -> None:
     """Count the rows and compare checksums with the official release; a subset is reported as a subset."""
-    present = [dataset for dataset in DATASETS.values() if dataset.sources and not dataset.missing(data_dir)]
+    present = [
+        dataset
+        for dataset in DATASETS.values()
+        if dataset.sources and not dataset.missing(data_dir)
+    ]
     table = Table("dataset", "source", "what", "result", box=None, pad_edge=False)
     for dataset in [_dataset(name)] if name else present:
         findings = check_dataset(dataset, data_dir)
         for finding in findings:
             table.add_row(dataset.name, finding.source, finding.what, finding.result)
         if not findings:
-            table.add_row(dataset.name, "scikit-learn", "all rows", "comes with scikit-learn: nothing to check")
+            table.add_row(dataset.name, "none", "all rows", "needs no files: nothing to check")
     _console().print(table)
 
 
@@ -69,40 +83,68 @@ def fetch(name: Name, data_dir: DataDir = None) -> None:
     for source in dataset.sources:
         size = sum(download.size for download in source.downloads)
         note = f"{size / 1e6:,.0f} MB" if size else "size not published"
-        _console().print(f"{source.name}: {note}. Licence: {source.licence}. Cite: {source.citation}.")
+        _console().print(
+            f"{source.name}: {note}. Licence: {source.licence}. Cite: {source.citation}."
+        )
         _fetch(source, data_dir)
     _console().print(f"{name} is complete in {data_directory(data_dir)}.")
 
 
 def _fetch(source: Source, data_dir: Path | None) -> None:
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         row = bars.add_task(source.name, total=None)
-        fetch_source(source, data_dir, report=lambda done, total: bars.update(row, completed=done, total=total or None))
+        fetch_source(
+            source,
+            data_dir,
+            report=lambda done, total: bars.update(row, completed=done, total=total or None),
+        )
 
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="A dataset's name, or a CSV or Parquet file of your own.")],
-    out: Annotated[Path | None, typer.Option(help="The PNG to write. Default: NAME.png here.")] = None,
+    name: Annotated[
+        str, typer.Argument(help="A dataset's name, or a CSV or Parquet file of your own.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="The PNG to write. Default: NAME.png here.")
+    ] = None,
     data_dir: DataDir = None,
     columns: Annotated[int, typer.Option(help="Pictures per task.")] = 20,
-    task_column: Annotated[str | None, typer.Option(help="Of a table: the column that names the task.")] = None,
-    label_column: Annotated[str | None, typer.Option(help="Of a table: the column with the label.")] = None,
+    task_column: Annotated[
+        str | None, typer.Option(help="Of a table: the column that names the task.")
+    ] = None,
+    label_column: Annotated[
+        str | None, typer.Option(help="Of a table: the column with the label.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Which rows are drawn.")] = 0,
 ) -> None:
     """Write a contact sheet: one row of pictures per task. A table's tasks are listed instead."""
     if task_column and label_column:
-        _print_tasks(from_table(name, task_column=task_column, label_column=label_column, random_state=seed))
+        _print_tasks(
+            from_table(name, task_column=task_column, label_column=label_column, random_state=seed)
+        )
         return
     stream = load(_dataset(name).name, data_dir, random_state=seed)
-    _console().print(f"{contact_sheet(stream, out or Path(f'{name}.png'), columns=columns)}", soft_wrap=True)
+    _console().print(
+        f"{contact_sheet(stream, out or Path(f'{name}.png'), columns=columns)}", soft_wrap=True
+    )
 
 
 def _print_tasks(stream: TaskStream) -> None:
     table = Table("task", "train", "test", "classes", box=None, pad_edge=False)
     for task in stream:
-        table.add_row(str(task.name), str(len(task.y_train)), str(len(task.y_test)), ", ".join(map(str, task.classes)))
+        table.add_row(
+            str(task.name),
+            str(len(task.y_train)),
+            str(len(task.y_test)),
+            ", ".join(map(str, task.classes)),
+        )
     _console().print(table)
 
 

@@ -12,7 +12,9 @@ from lifelong.evaluation.errors import ErrorTable
 
 def demo(
     out: Annotated[Path, typer.Option(help="Where the figures go.")] = Path("lifelong-demo"),
-    learners: Annotated[str, typer.Option(help="Which learners, by name.")] = "silly-f,silly-n,rf,single",
+    learners: Annotated[
+        str, typer.Option(help="Which learners, by name.")
+    ] = "silly-f,silly-n,rf,single",
     repetitions: Annotated[
         int | None, typer.Option(help="Repetitions of each stream instead of 4 to 6.", min=1)
     ] = None,
@@ -40,5 +42,10 @@ def demo(
         "transfer": figures.draw_transfer(measured),
     }
     written = [path for name, figure in drawn.items() for path in figures.write(figure, out / name)]
-    write_csv(out / "table.csv", [(title, table) for title, tables in measured.items() for table in tables])
-    console.print(f"\nFigures: {', '.join(path.name for path in written)}; all numbers: table.csv; in {out.resolve()}")
+    write_csv(
+        out / "table.csv",
+        [(title, table) for title, tables in measured.items() for table in tables],
+    )
+    console.print(
+        f"\nFigures: {', '.join(path.name for path in written)}; all numbers: table.csv; in {out.resolve()}"
+    )

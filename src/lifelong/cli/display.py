@@ -6,7 +6,14 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from lifelong.experiments.rows import Row
 from lifelong.experiments.runner import Event
@@ -57,7 +64,11 @@ class PlainLines:
             self._print(f"failed {event.learner} on {event.part}: {event.reason}")
         elif now - self._last > _EVERY or self._done == self._total:
             self._last = now
-            left = (now - self._started) * (self._total - self._done) / max(self._done - self._before, 1)
+            left = (
+                (now - self._started)
+                * (self._total - self._done)
+                / max(self._done - self._before, 1)
+            )
             self._print(
                 f"{self._done}/{self._total} rows · {event.learner} · {event.part} · task {event.task} · "
                 f"repetition {event.repetition + 1} · about {_duration(left)} left"
@@ -86,5 +97,7 @@ def watched(total: int, done: int) -> Iterator[Display]:
         yield PlainLines(console, total, done)
         return
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(TextColumn("{task.description}"), *columns, console=console, transient=True) as bars:
+    with Progress(
+        TextColumn("{task.description}"), *columns, console=console, transient=True
+    ) as bars:
         yield LiveBar(bars, total, done)

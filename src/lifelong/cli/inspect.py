@@ -13,7 +13,9 @@ _SHOWN = 30
 
 def inspect(
     directory: Annotated[Path, typer.Argument(help="Where a learner was saved.", metavar="DIR")],
-    all_tasks: Annotated[bool, typer.Option("--all", help="Every task, however many there are.")] = False,
+    all_tasks: Annotated[
+        bool, typer.Option("--all", help="Every task, however many there are.")
+    ] = False,
 ) -> None:
     """Tasks, rows, encoders, bytes and versions of a saved learner, and whether its files are intact."""
     from lifelong.persistence.inspection import Summary, damaged_files
@@ -28,21 +30,29 @@ def inspect(
         f"rows of shape {'×'.join(map(str, summary.in_shape))}, {_size(summary.total)}"
     )
     console.print(f"format {summary.format}, written by {_versions(summary.written_by)}")
-    console.print(f"parameters: {', '.join(f'{name}={value!r}' for name, value in summary.parameters.items())}")
-    console.print(f"bytes: {', '.join(f'{part} {_size(size)}' for part, size in summary.bytes.items() if size)}")
+    console.print(
+        f"parameters: {', '.join(f'{name}={value!r}' for name, value in summary.parameters.items())}"
+    )
+    console.print(
+        f"bytes: {', '.join(f'{part} {_size(size)}' for part, size in summary.bytes.items() if size)}"
+    )
     table = Table(box=None, pad_edge=False)
     for heading in ("task", "rows", "classes", "encoder", "bytes"):
         table.add_column(heading, justify="left" if heading in ("task", "encoder") else "right")
     shown = summary.tasks if all_tasks else summary.tasks[:_SHOWN]
     for task in shown:
         encoder = "own" if task.encoder else "–"
-        table.add_row(str(task.name), f"{task.rows:,}", str(task.classes), encoder, _size(task.bytes))
+        table.add_row(
+            str(task.name), f"{task.rows:,}", str(task.classes), encoder, _size(task.bytes)
+        )
     console.print(table)
     if len(shown) < len(summary.tasks):
         console.print(f"… and {len(summary.tasks) - len(shown)} more (--all shows them)")
     for name, what in damaged.items():
         console.print(f"damaged: {name}: {what}", markup=False)
-    console.print("checksums: ok" if not damaged else f"checksums: {len(damaged)} files are damaged")
+    console.print(
+        "checksums: ok" if not damaged else f"checksums: {len(damaged)} files are damaged"
+    )
     if damaged:
         raise typer.Exit(SOME_DAMAGED)
 

@@ -11,10 +11,14 @@ from lifelong._validation import check_choice
 KINDS = ("experiments", "learners", "datasets")
 
 
-def list_names(kind: Annotated[str | None, typer.Argument(help=f"One of: {', '.join(KINDS)}.")] = None) -> None:
+def list_names(
+    kind: Annotated[str | None, typer.Argument(help=f"One of: {', '.join(KINDS)}.")] = None,
+) -> None:
     """What there is: experiments, learners and datasets, by name."""
     for one in [check_choice(kind, "kind", KINDS)] if kind else KINDS:
-        table = Table(title=one, title_justify="left", title_style="bold", show_header=False, show_edge=False)
+        table = Table(
+            title=one, title_justify="left", title_style="bold", show_header=False, show_edge=False
+        )
         for name, what in _names(one).items():
             table.add_row(name, what)
         Console().print(table, "")
@@ -22,18 +26,28 @@ def list_names(kind: Annotated[str | None, typer.Argument(help=f"One of: {', '.j
 
 def _names(kind: str) -> dict[str, str]:
     if kind == "learners":
-        from lifelong.experiments.registry import LEARNERS
-
-        budget = {"silly-n-M, silly-f-M": "the same on a budget of M encoders, such as silly-n-4"}
-        return {**LEARNERS, **budget}
+        return _learners()
     if kind == "datasets":
         from lifelong.tasks.datasets import DATASETS
 
-        return {
-            name: (getattr(entry, "what", "") or entry.__doc__ or "").splitlines()[0]
-            for name, entry in DATASETS.items()
-        }
+        return {name: dataset.what for name, dataset in DATASETS.items()}
     from lifelong.experiments.catalogue import EXPERIMENTS
 
     demo = {"demo": "run with `lifelong demo`: XOR → XNOR, XOR → R-XOR and rotated digits"}
-    return {**{name: f"{entry.question} ({entry.of_paper})" for name, entry in EXPERIMENTS.items()}, **demo}
+    return {
+        **{name: f"{entry.question} ({entry.of_paper})" for name, entry in EXPERIMENTS.items()},
+        **demo,
+    }
+
+
+def _learners() -> dict[str, str]:
+    """What each learner is; one of somebody else's with its paper."""
+    from lifelong.experiments.registry import CONTROL, LEARNERS
+
+    found = {}
+    for name, entry in LEARNERS.items():
+        what = f"control: {entry.what}" if entry.kind == CONTROL else entry.what
+        found[name] = f"{what} ({entry.source})" if entry.source else what
+        if entry.takes_budget:
+            found[f"{name}-M"] = f"the same on a budget of M encoders, such as {name}-4"
+    return found

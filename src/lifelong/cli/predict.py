@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from lifelong._files import replacing
 from lifelong._validation import check_count
 from lifelong.cli.batches import STDIN, Batch, Columns, batches
 from lifelong.exceptions import DatasetError, InputError
@@ -30,10 +31,18 @@ EXAMPLES = (
 
 def predict(
     directory: Annotated[Path, typer.Argument(help="Where a learner was saved.", metavar="DIR")],
-    file: Annotated[Path, typer.Option("--input", help="Rows: .csv, .parquet or .npy; - is CSV from a pipe.")],
-    task: Annotated[str | None, typer.Option(help="The task. May be left out if there is only one.")] = None,
-    out: Annotated[Path, typer.Option(help="A CSV file, written whole or not at all; - prints.")] = STDIN,
-    proba: Annotated[bool, typer.Option("--proba", help="Probabilities of all classes, too.")] = False,
+    file: Annotated[
+        Path, typer.Option("--input", help="Rows: .csv, .parquet or .npy; - is CSV from a pipe.")
+    ],
+    task: Annotated[
+        str | None, typer.Option(help="The task. May be left out if there is only one.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="A CSV file, written whole or not at all; - prints.")
+    ] = STDIN,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Probabilities of all classes, too.")
+    ] = False,
     batch_size: Annotated[int, typer.Option(help="Rows in memory at once.")] = 10_000,
 ) -> None:
     """Predict the labels of the rows in a file, however large it is; one line of CSV per row."""
@@ -43,7 +52,9 @@ def predict(
     learner = load(directory)
     name = _task(learner, task)
     names = getattr(learner, "feature_names_in_", None)
-    columns = Columns(math.prod(learner.in_shape_), None if names is None else [str(one) for one in names])
+    columns = Columns(
+        math.prod(learner.in_shape_), None if names is None else [str(one) for one in names]
+    )
     with _opened(out) as target, _watched(str(name)) as watch, warnings.catch_warnings():
         # Columns have been chosen by name, and rows are without names from there on.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
@@ -64,7 +75,7 @@ def predict(
 def _task(learner: "Learner", task: str | None) -> Any:
     """The task that a text means; names may be whole numbers."""
     by_text = {str(name): name for name in learner.tasks_} | {name: name for name in learner.tasks_}
-    return learner._known_task(by_text.get(task, task) if task is not None else None)
+    return learner.known_task(by_text.get(task, task) if task is not None else None)
 
 
 def _posteriors(learner: "Learner", task: Any, batch: Batch, file: Path) -> Any:
@@ -72,7 +83,9 @@ def _posteriors(learner: "Learner", task: Any, batch: Batch, file: Path) -> Any:
         return learner.predict_proba(batch.X.reshape(len(batch.X), *learner.in_shape_), task=task)
     except InputError as error:
         last = batch.first + len(batch.X) - 1
-        raise DatasetError(f"{file}, rows {batch.first} to {last}: {str(error).splitlines()[0]}") from None
+        raise DatasetError(
+            f"{file}, rows {batch.first} to {last}: {str(error).splitlines()[0]}"
+        ) from None
 
 
 @contextmanager
@@ -81,15 +94,14 @@ def _opened(out: Path) -> Iterator[TextIO]:
     if out == STDIN:
         yield sys.stdout
         return
-    scratch = out.with_name(f".{out.name}.part")
     try:
-        with scratch.open("w", newline="", encoding="utf-8") as target:
+        with (
+            replacing(out) as scratch,
+            scratch.path.open("w", newline="", encoding="utf-8") as target,
+        ):
             yield target
-        scratch.replace(out)
     except OSError as error:
         raise DatasetError(f"{out} cannot be written: {error.strerror}.") from None
-    finally:
-        scratch.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -119,4 +131,6 @@ def _watched(task: str) -> Iterator[Any]:
     with bars:
         row = bars.add_task("0 rows", total=1.0)
         yield show
-    console.print(f"{count:,} rows of task {task!r} in {time.monotonic() - started:.1f} s", markup=False)
+    console.print(
+        f"{count:,} rows of task {task!r} in {time.monotonic() - started:.1f} s", markup=False
+    )

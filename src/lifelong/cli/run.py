@@ -47,17 +47,27 @@ def _complete(incomplete: str) -> list[str]:
 
 def run(
     experiment: Annotated[
-        str, typer.Argument(help="A name from `lifelong list experiments`.", autocompletion=_complete)
+        str,
+        typer.Argument(help="A name from `lifelong list experiments`.", autocompletion=_complete),
     ],
-    smoke: Annotated[bool, typer.Option("--smoke", help="Seconds instead of hours: shows that it works.")] = False,
+    smoke: Annotated[
+        bool, typer.Option("--smoke", help="Seconds instead of hours: shows that it works.")
+    ] = False,
     learners: Annotated[str, typer.Option(help="Only these, by name: a,b,c.")] = "",
-    repetitions: Annotated[int | None, typer.Option(help="Instead of the experiment's own number.", min=1)] = None,
+    repetitions: Annotated[
+        int | None, typer.Option(help="Instead of the experiment's own number.", min=1)
+    ] = None,
     seed: Annotated[int, typer.Option(help="Repetition r uses seed + r.", min=0)] = 0,
-    out: Annotated[Path | None, typer.Option(help="Run directory. Default: runs/EXPERIMENT.")] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Raw files. Default: $LIFELONG_DATA, else the cache.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Run directory. Default: runs/EXPERIMENT.")
+    ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Raw files. Default: $LIFELONG_DATA, else the cache.")
+    ] = None,
     n_jobs: Annotated[int, typer.Option(help="Processes, one thread each.", min=1)] = 1,
     reuse: Annotated[
-        list[Path] | None, typer.Option(help="Another run's directory: what it has measured alike is taken over.")
+        list[Path] | None,
+        typer.Option(help="Another run's directory: what it has measured alike is taken over."),
     ] = None,
     share: Annotated[
         Path | None,
@@ -68,17 +78,24 @@ def run(
     ] = None,
     engine: Annotated[str, typer.Option(help="Where work runs: local, ray or dask.")] = "local",
     engine_address: Annotated[
-        str | None, typer.Option(help="host:port of a Ray head or Dask scheduler. Default: a cluster of --n-jobs here.")
+        str | None,
+        typer.Option(
+            help="host:port of a Ray head or Dask scheduler. Default: a cluster of --n-jobs here."
+        ),
     ] = None,
 ) -> None:
     """Measure an experiment of the paper; go on where an earlier start stopped."""
     from lifelong.experiments.catalogue import experiment as find
 
     if share is not None and engine != "local":
-        raise ParameterError(f"--share is for processes on this machine; leave it out with --engine {engine}.")
+        raise ParameterError(
+            f"--share is for processes on this machine; leave it out with --engine {engine}."
+        )
     check_engine(engine, engine_address)
     found = find(experiment)
-    labels = _labels(learners, [one.label for one in (found.smoke if smoke else found.full).learners])
+    labels = _labels(
+        learners, [one.label for one in (found.smoke if smoke else found.full).learners]
+    )
     spec = found.spec(smoke=smoke, learners=labels, repetitions=repetitions, seed=seed)
     folder = out or Path("runs") / (f"{experiment}-smoke" if smoke else experiment)
     session = prepare(spec, folder, data_dir, reuse or ())
@@ -105,12 +122,16 @@ def _announce(console: Console, session: Session) -> None:
     spec = session.spec
     streams = "" if len(spec.parts) == 1 else f" × {len(spec.parts)} streams"
     size = f"{_count(len(spec.learners), 'learner')}{streams} × {_count(spec.repetitions, 'repetition')}"
-    console.print(f"{spec.experiment} ({spec.version}): {size}, {session.total} rows → {session.store.folder}")
+    console.print(
+        f"{spec.experiment} ({spec.version}): {size}, {session.total} rows → {session.store.folder}"
+    )
     left = f"{session.left} left" if session.left else "nothing left to do"
     if session.taken:
         console.print(f"Taken over from other runs: {_count(len(session.taken), 'row')}, {left}.")
     elif session.done:
-        console.print(f"Going on where an earlier run stopped: {session.done} rows are done, {left}.")
+        console.print(
+            f"Going on where an earlier run stopped: {session.done} rows are done, {left}."
+        )
     if session.failed:
         console.print(f"{session.failed} failed before and are tried again.")
 
@@ -129,7 +150,9 @@ def _measure(console: Console, session: Session, n_jobs: int, share: Path | None
     if failures:
         _conclude(console, session)
         for row in failures:
-            console.print(f"failed: {row.learner} on {row.part}, repetition {row.repetition + 1}: {row.reason}")
+            console.print(
+                f"failed: {row.learner} on {row.part}, repetition {row.repetition + 1}: {row.reason}"
+            )
         raise typer.Exit(SOME_FAILED)
 
 
@@ -141,7 +164,9 @@ def _conclude(console: Console, session: Session) -> None:
         tables = results.of_part(part.name)
         if tables:
             title = f"{part.name} ({_count(len(tables[0].single), 'repetition')})"
-            Console(width=None if Console().is_terminal else 120).print(summary_table(title, tables), "")
+            Console(width=None if Console().is_terminal else 120).print(
+                summary_table(title, tables), ""
+            )
     console.print(LEGEND, style="dim")
     console.print(f"Next: lifelong report {session.store.folder}")
 

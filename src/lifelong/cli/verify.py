@@ -7,7 +7,9 @@ import typer
 from rich.console import Console
 
 
-def verify(directory: Annotated[Path, typer.Argument(help="Where a learner was saved.", metavar="DIR")]) -> None:
+def verify(
+    directory: Annotated[Path, typer.Argument(help="Where a learner was saved.", metavar="DIR")],
+) -> None:
     """Check every byte of a saved learner; one line per problem, and exit code 1 if there is any."""
     from lifelong.persistence.inspection import verify as problems_of
 

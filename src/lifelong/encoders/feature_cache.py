@@ -66,7 +66,9 @@ class FeatureStore:
     def add(self, keys: Sequence[bytes], features: Rows) -> None:
         """One more shard."""
         packed = np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(len(keys), _KEY)
-        content = save({"keys": packed, "features": np.ascontiguousarray(features, dtype=np.float32)})
+        content = save(
+            {"keys": packed, "features": np.ascontiguousarray(features, dtype=np.float32)}
+        )
         name = f"{blake2b(content, digest_size=16).hexdigest()}.safetensors"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -105,7 +107,10 @@ class FeatureStore:
         return load(content)["features"]
 
     def _forget(self, name: str) -> None:
-        warnings.warn(f"{self.folder / name} is damaged or gone: the features in it are computed again.", stacklevel=2)
+        warnings.warn(
+            f"{self.folder / name} is damaged or gone: the features in it are computed again.",
+            stacklevel=2,
+        )
         (self.folder / name).unlink(missing_ok=True)
         self._listed.discard(name)
         self._place = {key: place for key, place in self._place.items() if place[0] != name}
@@ -117,7 +122,13 @@ _recent: OrderedDict[tuple[Any, ...], Rows] = OrderedDict()
 
 
 def features_of(
-    rows: Any, run: Callable[[Any], Rows], *, identity: tuple[Any, ...], name: str, batch: int, cache_dir: Path | None
+    rows: Any,
+    run: Callable[[Any], Rows],
+    *,
+    identity: tuple[Any, ...],
+    name: str,
+    batch: int,
+    cache_dir: Path | None,
 ) -> Rows:
     """Features (n, d) of all rows: from the last calls, from disk, or from ``run``, which takes ``batch`` rows at once.
 
@@ -139,7 +150,12 @@ def features_of(
 
 
 def _collect(
-    rows: Any, keys: list[bytes], run: Callable[[Any], Rows], store: FeatureStore | None, name: str, batch: int
+    rows: Any,
+    keys: list[bytes],
+    run: Callable[[Any], Rows],
+    store: FeatureStore | None,
+    name: str,
+    batch: int,
 ) -> Rows:
     found = {} if store is None else store.find(keys)
     first = {key: position for position, key in reversed(list(enumerate(keys))) if key not in found}
@@ -149,7 +165,10 @@ def _collect(
     with progress(len(starts), f"features of {name}") as bar:
         for start in starts:
             here = missing[start : start + batch]
-            found |= {keys[at]: vector for at, vector in zip(here, run([rows[at] for at in here]), strict=True)}
+            found |= {
+                keys[at]: vector
+                for at, vector in zip(here, run([rows[at] for at in here]), strict=True)
+            }
             done += here
             if store is not None and (len(done) >= SHARD or start == starts[-1]):
                 store.add([keys[at] for at in done], np.stack([found[keys[at]] for at in done]))

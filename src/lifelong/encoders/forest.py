@@ -1,7 +1,7 @@
 """Decision forests as encoders: the representation of a row is the leaf that each tree puts it into."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from sklearn.tree._tree import Tree
 from lifelong._parallel import parallel_map
 from lifelong._validation import Codes, Rows
 from lifelong.encoders.base import Mask, honest_split
+from lifelong.schema import COUNT, SHARE, AnyOf, Text, maybe, saved
 
 Leaves = NDArray[np.int32]  # (n, B): forest-wide leaf numbers, 0 … n_leaves-1
 
@@ -25,17 +26,28 @@ def flatten(X: Rows) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class FittedForest:
-    """A forest that has been grown. Leaves are numbered through all its trees, so that one table can hold them all."""
+    """A forest that has been grown.
 
+    Leaves are numbered through all its trees, so that one table can hold them all.
+    """
+
+    saved_as: ClassVar[str] = "forest"
     trees: Sequence[Tree]
-    leaf_of_node: tuple[Leaves, ...]  # per tree: node number → forest-wide leaf number (inner nodes: -1)
+    leaf_of_node: tuple[
+        Leaves, ...
+    ]  # per tree: node number → forest-wide leaf number (inner nodes: -1)
     n_leaves: int
 
     @classmethod
-    def of(cls, trees: Sequence[Tree], left: Iterable[NDArray[Any]] | None = None) -> "FittedForest":
+    def of(
+        cls, trees: Sequence[Tree], left: Iterable[NDArray[Any]] | None = None
+    ) -> "FittedForest":
         """Number the leaves of ``trees``: the nodes of each that have no ``left`` child."""
-        numbers, n_leaves = [], 0
-        for children in (tree.children_left for tree in trees) if left is None else left:
+        numbers = []
+        n_leaves = 0
+        if left is None:
+            left = (tree.children_left for tree in trees)
+        for children in left:
             is_leaf = children < 0
             number = np.where(is_leaf, n_leaves + np.cumsum(is_leaf) - 1, -1).astype(np.int32)
             numbers.append(number)
@@ -44,10 +56,12 @@ class FittedForest:
 
     def encode(self, X: Rows) -> Leaves:
         """The leaf of each row in each tree."""
-        rows = np.asarray(flatten(X), dtype=np.float32)  # a channel's forest may read another forest's leaves
+        # a channel's forest may read another forest's leaves
+        rows = np.asarray(flatten(X), dtype=np.float32)
         leaves = np.empty((len(self.trees), len(rows)), dtype=np.int32)
         for tree, number, place in zip(self.trees, self.leaf_of_node, leaves, strict=True):
-            number.take(tree.apply(rows), out=place, mode="clip")  # "raise", the default, would take a copy
+            # mode="raise", the default, would take a copy
+            number.take(tree.apply(rows), out=place, mode="clip")
         return leaves.T
 
     @property
@@ -68,10 +82,19 @@ class ForestEncoder:
 
     Parameters
     ----------
-    n_trees, max_depth, max_features, min_samples_leaf
-        As in scikit-learn's forests. Defaults are the paper's; ``max_features="sqrt"`` is ours, the paper is silent.
-    max_samples : float
-        Share of rows that each tree trains on, drawn without replacement and independently per tree.
+    n_trees : int, default 10
+        Trees per encoder. More trees say more about a row, and take as much more time and memory.
+    max_depth : int or None, default 30
+        Deepest level of a tree; None grows until leaves are pure.
+    max_samples : float, default 0.67
+        Share of rows that each tree trains on, drawn without replacement and independently per
+        tree. The others are held out: from them the task's own channel learns.
+    max_features : "sqrt", "log2", int, float or None, default "sqrt"
+        Columns that a split looks at, as in scikit-learn. The paper is silent; the default is ours.
+    min_samples_leaf : int or float, default 1
+        Rows that a leaf has at least.
+    n_jobs : int, optional
+        Threads. The forest does not depend on it.
 
     Examples
     --------
@@ -79,14 +102,27 @@ class ForestEncoder:
     >>> X, y = rng.random((30, 4), dtype=np.float32), np.arange(30) % 2
     >>> ForestEncoder(n_trees=3).fit(X, y, rng=rng).encode(X).shape
     (30, 3)
+
+    See Also
+    --------
+    lifelong.NetworkEncoder : networks instead of forests.
+
+    References
+    ----------
+    Vogelstein, Dey et al., Simple Lifelong Learning Machines, TPAMI 2025: SiLLy-F.
     """
 
-    workers: ClassVar[str] = "threads"  # growing leaves Python's lock: no rows need go to other processes
-    n_trees: int = 10
-    max_depth: int | None = 30
-    max_samples: float = 0.67
-    max_features: Any = "sqrt"
-    min_samples_leaf: int = 1
+    takes_weights: ClassVar[bool] = True
+    n_trees: int = saved(COUNT, default=10)
+    max_depth: int | None = saved(maybe(COUNT), default=30)
+    max_samples: float = saved(SHARE, default=0.67)
+    max_features: Any = saved(AnyOf((maybe(Text(("sqrt", "log2"))), COUNT, SHARE)), default="sqrt")
+    min_samples_leaf: int = saved(AnyOf((COUNT, SHARE)), default=1)
+    n_jobs: int | None = field(default=None, compare=False, repr=False)
+
+    def with_threads(self, n_jobs: int | None) -> "ForestEncoder":
+        """The same encoder on so many threads: growing trees leaves Python's lock."""
+        return replace(self, n_jobs=n_jobs)
 
     def split(self, y: Codes, *, rng: np.random.Generator) -> Mask:
         """In-bag rows of each tree (n, B)."""
@@ -99,17 +135,20 @@ class ForestEncoder:
         *,
         in_bag: Mask | None = None,
         rng: np.random.Generator,
-        n_jobs: int | None = None,
         weights: NDArray[np.float64] | None = None,
     ) -> FittedForest:
         """Grow each tree on its own in-bag rows."""
-        in_bag = self.split(y, rng=rng) if in_bag is None else in_bag
+        if in_bag is None:
+            in_bag = self.split(y, rng=rng)
+        times: NDArray[Any] = in_bag
+        if weights is not None:
+            times = in_bag * weights[:, None]
         return grow_forest(
             flatten(X),
             y,
-            weights=in_bag if weights is None else in_bag * weights[:, None],
+            weights=times,
             rng=rng,
-            n_jobs=n_jobs,
+            n_jobs=self.n_jobs,
             max_depth=self.max_depth,
             max_features=self.max_features,
             min_samples_leaf=self.min_samples_leaf,
@@ -117,26 +156,40 @@ class ForestEncoder:
 
 
 def grow_forest(
-    X: Rows, y: Codes, *, weights: NDArray[Any], rng: np.random.Generator, n_jobs: int | None, **tree: Any
+    X: Rows,
+    y: Codes,
+    *,
+    weights: NDArray[Any],
+    rng: np.random.Generator,
+    n_jobs: int | None,
+    **tree: Any,
 ) -> FittedForest:
-    """One tree per column of ``weights`` (n, B), numbers or yes and no; a row of weight 0 is never looked at."""
-    DecisionTreeClassifier(**tree)._validate_params()  # once: for every tree it is a quarter of a small tree's time
+    """One tree per column of ``weights`` (n, B), numbers or yes and no.
+
+    A row of weight 0 is never looked at.
+    """
+    # Checked once: for every tree it would be a quarter of a small tree's time.
+    DecisionTreeClassifier(**tree)._validate_params()
     seeds = np.asarray(rng.integers(2**31 - 1, size=weights.shape[1])).tolist()
     grow = partial(_grow_tree, X, y, weights, tree)
-    return FittedForest.of(parallel_map(grow, list(enumerate(seeds)), n_jobs=n_jobs, prefer="threads"))
+    jobs = list(enumerate(seeds))
+    return FittedForest.of(parallel_map(grow, jobs, n_jobs=n_jobs, prefer="threads"))
 
 
-def _grow_tree(X: Rows, y: Codes, weights: NDArray[Any], parameters: dict[str, Any], job: tuple[int, int]) -> Tree:
+def _grow_tree(
+    X: Rows, y: Codes, weights: NDArray[Any], parameters: dict[str, Any], job: tuple[int, int]
+) -> Tree:
     column, seed = job
     model = DecisionTreeClassifier(random_state=seed, **parameters)
-    # X is float32 and finite (checked at the edge), so scikit-learn need not look again for every tree.
+    sample_weight = weights[:, column].astype(np.float64)
+    # X is float32 and finite (checked at the edge): scikit-learn need not look for every tree.
     with config_context(skip_parameter_validation=True):
-        model.fit(X, y, sample_weight=weights[:, column].astype(np.float64), check_input=False)
+        model.fit(X, y, sample_weight=sample_weight, check_input=False)
     return _without_class_counts(model.tree_)
 
 
 def _without_class_counts(tree: Tree) -> Tree:
-    """The tree's structure alone: an encoder has no opinion on classes, and channels keep their own counts."""
+    """The tree's structure alone: channels keep their own counts of classes."""
     state = tree.__getstate__()
     bare = Tree(tree.n_features, np.ones(1, dtype=np.intp), 1)
     bare.__setstate__({**state, "values": np.zeros((tree.node_count, 1, 1))})

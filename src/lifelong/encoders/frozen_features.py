@@ -40,7 +40,13 @@ def frozen_features(backbone: Backbone, cache_dir: Cache, rows: Any) -> Rows:
     checked = _check(backbone, rows)
     if isinstance(checked, np.ndarray) and checked.shape[1:] == (backbone.n_features,):
         return checked
-    folder = user_cache() / "features" if cache_dir == "auto" else None if cache_dir is None else Path(cache_dir)
+    folder = (
+        user_cache() / "features"
+        if cache_dir == "auto"
+        else None
+        if cache_dir is None
+        else Path(cache_dir)
+    )
     return features_of(
         checked,
         lambda batch: _run(backbone, batch),
@@ -71,7 +77,11 @@ def _check(backbone: Backbone, rows: Any) -> Any:
     if X.shape[1:] == (backbone.n_features,):
         return X
     if X.ndim != {"images": 4, "texts": None, "sounds": 2}[backbone.kind]:
-        advice = " Turn texts into rows first: X = encoder.features(texts)." if backbone.kind == "texts" else ""
+        advice = (
+            " Turn texts into rows first: X = encoder.features(texts)."
+            if backbone.kind == "texts"
+            else ""
+        )
         raise InputError(
             f"{backbone.name} reads {_READS[backbone.kind]}, or their features (n, {backbone.n_features}); "
             f"these rows have shape {X.shape}.{advice}"
@@ -85,8 +95,12 @@ def _holds_numbers(rows: Any) -> bool:
 
 def _check_images(backbone: Backbone, X: Rows) -> Rows:
     if X.shape[1] not in (1, 3):
-        raise InputError(f"{backbone.name} reads images of 1 or 3 channels; these have {X.shape[1]}.")
+        raise InputError(
+            f"{backbone.name} reads images of 1 or 3 channels; these have {X.shape[1]}."
+        )
     low, high = float(X.min()), float(X.max())
     if low < 0 or high > 1:
-        raise InputError(f"Images must have values in [0, 1]; these go from {low:g} to {high:g}. Divide by 255?")
+        raise InputError(
+            f"Images must have values in [0, 1]; these go from {low:g} to {high:g}. Divide by 255?"
+        )
     return X

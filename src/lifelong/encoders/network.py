@@ -1,8 +1,8 @@
 """Networks as encoders: the representation of a row is one of the network's hidden layers."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -18,24 +18,31 @@ from lifelong.nets.once import described
 from lifelong.nets.randomness import one_thread
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import choose_device, fit_classifier, forward
+from lifelong.schema import COUNT, POSITIVE, SHARE, Custom, Record, Text, saved
 
-_ENOUGH = 200  # rows that tell how loud a layer is
+_ENOUGH = 200  # rows that tell how large a layer's values are
 
 
 @dataclass(frozen=True, eq=False)
 class FittedNetwork:
-    """The backbone of a trained network, in eval mode, with the standardisation of its training rows.
+    """The backbone of a trained network, in eval mode, with the standardisation of its rows.
 
-    ``body`` is two modules in a row: what is done to inputs first, and the layers up to the representation.
+    ``body`` is two modules in a row: what is done to inputs first, and the layers up to the
+    representation.
     """
 
+    saved_as: ClassVar[str] = "network"
     body: nn.Module
     in_shape: tuple[int, ...]
 
     def encode(self, X: Rows) -> Rows:
         """The hidden layer (n, d)."""
-        work = lambda: {"rows": forward(both_sides(self.body), X, device=next(self.body.buffers()).device)}  # noqa: E731
-        return once(lambda: (self._digest, X), work)["rows"]
+        device = next(self.body.buffers()).device
+
+        def encoded() -> dict[str, Rows]:
+            return {"rows": forward(both_sides(self.body), X, device=device)}
+
+        return once(lambda: (self._digest, X), encoded)["rows"]
 
     @cached_property
     def n_answers(self) -> int:
@@ -59,34 +66,47 @@ class FittedNetwork:
 
 @dataclass(frozen=True)
 class NetworkEncoder:
-    """How to train a network encoder.
+    """How to train a network encoder. Needs ``pip install 'lifelong[torch]'``.
 
     Parameters
     ----------
     network : "auto", "cnn", "mlp", hidden sizes such as (10, 10), or a function in_shape → nn.Module
-        ``"auto"`` is the paper's CNN for images and its tabular MLP for flat rows.
-    width : float
+        ``"auto"``, the default, is the paper's CNN for images and its tabular MLP for flat rows.
+    width : float, default 1
         Multiplies the size of every layer: 0.25 is the paper's four times narrower network.
-    max_samples : float
-        Share of rows that the network trains on.
-    recipe : Recipe
-    device : str
-    layer : "last" or "middle"
-        What the representation is. The last hidden layer (the paper) speaks mostly of the network's own classes; all
-        convolutions of a CNN and its answer, or all hidden layers of an MLP, side by side tell other tasks more: see
-        :func:`~lifelong.nets.architectures.middle`.
-    n_networks : int
-        How many networks train, on the same rows, from different beginnings; the representation is all of them side by
-        side. Each trains as the recipe says, so that two take twice as long as one.
+    max_samples : float, default 0.67
+        Share of rows that the network trains on; the task's own channel learns from the others.
+    recipe : Recipe, default Recipe.paper()
+        How it is trained.
+    device : str, default "auto"
+        The GPU where there is one.
+    layer : "last" or "middle", default "last"
+        What the representation is. The last hidden layer (the paper) tells mostly about the
+        network's own classes; all convolutions of a CNN and its answer, or all hidden layers of an
+        MLP, side by side tell other tasks more: see :func:`~lifelong.nets.architectures.middle`.
+    n_networks : int, default 1
+        How many networks train, on the same rows, from different beginnings; the representation is
+        all of them side by side. Each trains as the recipe says: two take twice as long as one.
+
+    Examples
+    --------
+    >>> from lifelong import RidgeChannel, Silly
+    >>> learner = Silly(NetworkEncoder((8,)), RidgeChannel(), random_state=0)
+
+    See Also
+    --------
+    lifelong.ForestEncoder : forests, which need no torch.
+    lifelong.PretrainedEncoder : networks that were trained before the first task.
     """
 
-    network: Network = "auto"
-    width: float = 1.0
-    max_samples: float = 0.67
-    recipe: Recipe = field(default_factory=Recipe.paper)
-    device: str = "auto"
-    layer: Literal["last", "middle"] = "last"
-    n_networks: int = 1
+    takes_weights: ClassVar[bool] = True
+    network: Network = saved(Custom("network"), default="auto")
+    width: float = saved(POSITIVE, default=1.0)
+    max_samples: float = saved(SHARE, default=0.67)
+    recipe: Recipe = saved(Record(Recipe), default_factory=Recipe.paper)
+    device: str = saved(Text(), default="auto")
+    layer: Literal["last", "middle"] = saved(Text(("last", "middle")), default="last")
+    n_networks: int = saved(COUNT, default=1)
 
     def __post_init__(self) -> None:
         check_count(self.n_networks, "n_networks")
@@ -102,12 +122,13 @@ class NetworkEncoder:
         *,
         in_bag: Mask | None = None,
         rng: np.random.Generator,
-        n_jobs: int | None = None,  # noqa: ARG002 - one network trains on one thread; many networks, many processes
         weights: NDArray[np.float64] | None = None,
     ) -> FittedNetwork:
         """Train each network with a softmax head on the in-bag rows, then take the head off."""
-        in_bag = self.split(y, rng=rng) if in_bag is None else in_bag
-        rows, labels = X[in_bag], y[in_bag]
+        if in_bag is None:
+            in_bag = self.split(y, rng=rng)
+        rows = X[in_bag]
+        labels = y[in_bag]
         trained = [
             fit_classifier(
                 rows,
@@ -124,8 +145,10 @@ class NetworkEncoder:
         front = trained[0][0][0]  # the same rows, the same standardisation
         networks = [network for (_, network), _ in trained]
         if self.layer == "middle":
-            some = torch.from_numpy(rows[:: -(-len(rows) // _ENOUGH)]).to(choose_device(self.device))
+            every = -(-len(rows) // _ENOUGH)
+            some = torch.from_numpy(rows[::every]).to(choose_device(self.device))
             with one_thread():
                 networks = [middle(network, head, front(some)) for (_, network), head in trained]
         together = networks[0] if self.n_networks == 1 else SideBySide(networks)
-        return FittedNetwork(nn.Sequential(front, together).eval().requires_grad_(False), X.shape[1:])
+        body = nn.Sequential(front, together).eval().requires_grad_(False)
+        return FittedNetwork(body, X.shape[1:])

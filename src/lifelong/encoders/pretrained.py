@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -72,7 +72,9 @@ class PretrainedEncoder:
         if isinstance(self.tune, str):
             check_choice(self.tune, "tune", ["none", "last-two"])
         elif isinstance(self.tune, bool) or self.tune < 2:
-            raise ParameterError(f"tune={self.tune!r} trains no hidden layer. Give 'none', 'last-two', or at least 2.")
+            raise ParameterError(
+                f"tune={self.tune!r} trains no hidden layer. Give 'none', 'last-two', or at least 2."
+            )
         check_count(self.hidden, "hidden")
         check_share(self.max_samples, "max_samples")
 
@@ -99,7 +101,9 @@ class PretrainedEncoder:
     @property
     def _n_hidden(self) -> int:
         """Trained layers before the last one."""
-        return {"none": 0, "last-two": 1}[self.tune] if isinstance(self.tune, str) else self.tune - 1
+        return (
+            {"none": 0, "last-two": 1}[self.tune] if isinstance(self.tune, str) else self.tune - 1
+        )
 
     def features(self, rows: Any) -> Rows:
         """Frozen features (n, d) of raw rows; rows of d numbers are features already and stay as they are.
@@ -111,7 +115,11 @@ class PretrainedEncoder:
 
     def split(self, y: Codes, *, rng: np.random.Generator) -> Mask:
         """In-bag rows (n,). Frozen features have seen no label: then no row is in-bag, and all are honest."""
-        return honest_split(y, self.max_samples, rng=rng)[:, 0] if self._n_hidden else np.zeros(len(y), dtype=bool)
+        return (
+            honest_split(y, self.max_samples, rng=rng)[:, 0]
+            if self._n_hidden
+            else np.zeros(len(y), dtype=bool)
+        )
 
     def fit(
         self,
@@ -120,14 +128,15 @@ class PretrainedEncoder:
         *,
         in_bag: Mask | None = None,
         rng: np.random.Generator,
-        n_jobs: int | None = None,
     ) -> "FittedPretrained":
         """Train the last layers on the features of the in-bag rows, if any are to be trained."""
         in_bag = self.split(y, rng=rng) if in_bag is None else in_bag
         if not self._n_hidden:
             return FittedPretrained(self, None)
-        layers = NetworkEncoder((self.hidden,) * self._n_hidden, recipe=self.recipe, device=self.device)
-        return FittedPretrained(self, layers.fit(self.features(X), y, in_bag=in_bag, rng=rng, n_jobs=n_jobs))
+        layers = NetworkEncoder(
+            (self.hidden,) * self._n_hidden, recipe=self.recipe, device=self.device
+        )
+        return FittedPretrained(self, layers.fit(self.features(X), y, in_bag=in_bag, rng=rng))
 
     def plain_models(self, random_state: RandomState) -> dict[str, Any]:
         """The same network for one task alone: a softmax layer, or all the trained layers, on frozen features."""
@@ -136,7 +145,10 @@ class PretrainedEncoder:
             softmax = LogisticRegression(C=0.01, max_iter=1000, random_state=random_state)
             return {"linear-probe": make_pipeline(frozen, StandardScaler(), softmax)}
         layers = NetworkClassifier(
-            (self.hidden,) * self._n_hidden, recipe=self.recipe, device=self.device, random_state=random_state
+            (self.hidden,) * self._n_hidden,
+            recipe=self.recipe,
+            device=self.device,
+            random_state=random_state,
         )
         return {"frozen-network": make_pipeline(frozen, layers)}
 
@@ -145,6 +157,7 @@ class PretrainedEncoder:
 class FittedPretrained:
     """Frozen features, and the layers that one task trained on top of them, if any."""
 
+    saved_as: ClassVar[str] = "pretrained"
     settings: PretrainedEncoder
     layers: FittedNetwork | None
 

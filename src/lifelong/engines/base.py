@@ -70,7 +70,9 @@ class Engine(ABC):
     def _stop(self) -> None:
         """Whatever is still handed out need not be done."""
 
-    def events(self, generate: Generate, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+    def events(
+        self, generate: Generate, rows: Iterable[tuple[Any, ...]]
+    ) -> Iterator[tuple[int, Any]]:
         """What ``generate(*row)`` yields on a worker, for all rows at once: the row's number and the event.
 
         Events of a row are in order, and each comes once, however often its worker dies; the last is :class:`Ended`.
@@ -117,7 +119,10 @@ def answers(address: str, seconds: float = 3.0) -> bool:
 def check_reachable(name: str, address: str, start: str) -> None:
     """Raise in seconds what an engine would say after minutes."""
     if not answers(address):
-        raise EngineError(f"Nobody answers at {address}. Is {name} running there? Start it with: {start}.", see="scale")
+        raise EngineError(
+            f"Nobody answers at {address}. Is {name} running there? Start it with: {start}.",
+            see="scale",
+        )
 
 
 def first_line(error: BaseException) -> str:
@@ -131,4 +136,6 @@ def last_line(error: BaseException) -> str:
 
 
 def _lines(error: BaseException) -> list[str]:
-    return [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    return [line.strip() for line in str(error).splitlines() if line.strip()] or [
+        type(error).__name__
+    ]

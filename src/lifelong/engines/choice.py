@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from difflib import get_close_matches
 
 from lifelong._extras import require
-from lifelong._validation import check_count
+from lifelong._validation import check_choice, check_count
 from lifelong.engines.base import Engine
 from lifelong.exceptions import ParameterError
 
@@ -21,7 +20,9 @@ def current() -> Engine | None:
 
 
 @contextmanager
-def engine(name: str = "local", address: str | None = None, *, n_workers: int | None = None) -> Iterator[None]:
+def engine(
+    name: str = "local", address: str | None = None, *, n_workers: int | None = None
+) -> Iterator[None]:
     """Inside the block parallel work runs on another engine; results are the same, bit for bit.
 
     :meth:`~lifelong.Silly.partial_fit_many` trains encoders and updates channels there, :func:`~lifelong.evaluate` its
@@ -59,12 +60,11 @@ def engine(name: str = "local", address: str | None = None, *, n_workers: int | 
 
 def check_engine(name: str, address: str | None = None) -> None:
     """Raise unless there is such an engine and it is installed."""
-    if name not in ENGINES:
-        close = get_close_matches(str(name), ENGINES, n=1, cutoff=0.5)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ParameterError(f"engine={name!r} is unknown.{hint} Choose one of: {', '.join(map(repr, ENGINES))}.")
+    check_choice(name, "engine", ENGINES)
     if name == "local" and address is not None:
-        raise ParameterError("The local engine has no address: n_jobs says how many processes it uses.")
+        raise ParameterError(
+            "The local engine has no address: n_jobs says how many processes it uses."
+        )
     if name in _PACKAGES:
         require(_PACKAGES[name], extra=name, for_what=f"engine={name!r}")
 

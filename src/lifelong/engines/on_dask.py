@@ -28,7 +28,9 @@ from lifelong.engines.base import (
 from lifelong.engines.versions import Versions, check_versions
 from lifelong.exceptions import EngineError
 
-_TOLD_BYTES = 2**16  # larger events come with the result: what is told at once passes through the scheduler
+_TOLD_BYTES = (
+    2**16
+)  # larger events come with the result: what is told at once passes through the scheduler
 _NO_WARNING = {"distributed.admin.large-graph-warning-threshold": "1TB"}
 
 
@@ -42,7 +44,9 @@ class DaskEngine(Engine):
         self._client, self._ours, self._cluster = _connect(address, n_workers)
         self.address = self._client.scheduler.address
         self._topic = f"lifelong-{uuid4().hex}"
-        self._news: queue.SimpleQueue[tuple[str, int, bytes | None]] = queue.SimpleQueue()  # key, position, event
+        self._news: queue.SimpleQueue[tuple[str, int, bytes | None]] = (
+            queue.SimpleQueue()
+        )  # key, position, event
         self._running: dict[str, _Running] = {}
         self._heard = time.monotonic()
         self._client.subscribe_topic(self._topic, lambda event: self._news.put(tuple(event[1])))
@@ -54,7 +58,9 @@ class DaskEngine(Engine):
         return max(sum(threads.values()), 1)
 
     def place(self, value: Value) -> Value:
-        placed: Value = self._submit(_same, value)  # and not scatter(): that is gone with its worker
+        placed: Value = self._submit(
+            _same, value
+        )  # and not scatter(): that is gone with its worker
         return placed
 
     def check(self) -> None:
@@ -112,7 +118,9 @@ class DaskEngine(Engine):
         if error is None:
             yield from running.new(0, result)
         elif isinstance(error, KilledWorker):
-            error = WorkerDiedError(f"{RETRIES + 1} workers died of it, the last one at {error.last_worker.address}")
+            error = WorkerDiedError(
+                f"{RETRIES + 1} workers died of it, the last one at {error.last_worker.address}"
+            )
         yield Ended(error)
 
     @contextmanager
@@ -153,7 +161,10 @@ def _connect(address: str | None, n_workers: int | None) -> tuple[Any, bool, Any
     with suppress(ValueError):
         return Client.current(), False, None
     cluster = LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.ERROR
+        n_workers=n_workers,
+        threads_per_worker=1,
+        dashboard_address=None,
+        silence_logs=logging.ERROR,
     )
     return Client(cluster, set_as_default=False), True, cluster
 

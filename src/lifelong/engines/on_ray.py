@@ -43,7 +43,9 @@ class RayEngine(Engine):
         if self._ours:
             _connect(address, n_workers)
         elif address not in (None, "auto"):
-            raise EngineError("This process is connected to a Ray cluster already: leave the address out to use it.")
+            raise EngineError(
+                "This process is connected to a Ray cluster already: leave the address out to use it."
+            )
         self.address = ray.get_runtime_context().gcs_address
         self._work = ray.remote(work).options(
             num_returns="streaming", max_retries=RETRIES, num_cpus=1, scheduling_strategy="SPREAD"
@@ -55,7 +57,9 @@ class RayEngine(Engine):
     @property
     def n_workers(self) -> int:
         now = time.monotonic()
-        if now - self._counted > _COUNT_SECONDS and answers(self.address):  # who asks a dead head waits for minutes
+        if now - self._counted > _COUNT_SECONDS and answers(
+            self.address
+        ):  # who asks a dead head waits for minutes
             self._counted, self._count = now, max(int(ray.cluster_resources().get("CPU", 1)), 1)
         return self._count
 
@@ -66,7 +70,10 @@ class RayEngine(Engine):
     def check(self) -> None:
         check = ray.remote(num_cpus=0, max_retries=RETRIES)(check_versions)
         places = {node: NodeAffinitySchedulingStrategy(node, soft=False) for node in _alive()}
-        asked = {check.options(scheduling_strategy=at).remote(self._versions): node for node, at in places.items()}
+        asked = {
+            check.options(scheduling_strategy=at).remote(self._versions): node
+            for node, at in places.items()
+        }
         end = time.monotonic() + _CHECK_SECONDS
         while asked:
             for one in ray.wait(list(asked), timeout=1.0)[0]:
@@ -79,7 +86,9 @@ class RayEngine(Engine):
                     raise _cause(error) from None
             asked = {one: node for one, node in asked.items() if node in _alive()}
             if asked and time.monotonic() > end:
-                raise EngineError(f"A node of the Ray cluster at {self.address} did not answer for two minutes.")
+                raise EngineError(
+                    f"A node of the Ray cluster at {self.address} did not answer for two minutes."
+                )
 
     def close(self) -> None:
         if self._ours:
@@ -132,12 +141,16 @@ def _connect(address: str | None, n_workers: int | None) -> None:
         check_reachable("Ray", str(address), "ray start --head")
     options: dict[str, Any] = {"address": address}
     if address is None and not os.environ.get("RAY_ADDRESS"):
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster that we start tells nobody about it
+        os.environ.setdefault(
+            "RAY_USAGE_STATS_ENABLED", "0"
+        )  # a cluster that we start tells nobody about it
         options = {"address": "local", "num_cpus": n_workers, "include_dashboard": False}
     try:
         ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        raise EngineError(f"Ray at {address or 'this machine'} does not take us: {first_line(error)}") from None
+        raise EngineError(
+            f"Ray at {address or 'this machine'} does not take us: {first_line(error)}"
+        ) from None
 
 
 def _cause(error: RayError) -> Exception:
@@ -147,4 +160,6 @@ def _cause(error: RayError) -> Exception:
         return cause
     if cause is not None:  # Ray's own: most often a module that is missing on the node
         return EngineError(f"A worker could not read its work: {last_line(cause)}")
-    return WorkerDiedError(f"{RETRIES + 1} workers died of it, the last one so: {first_line(error)}")
+    return WorkerDiedError(
+        f"{RETRIES + 1} workers died of it, the last one so: {first_line(error)}"
+    )

@@ -29,11 +29,17 @@ def table_from(
         errors=np.stack([_errors(tasks, one) for one in repetitions]),
         single=np.array([[one[SINGLE, task, t].error for t, task in stages] for one in found]),
         references={
-            name: np.array([[_index(one)[REFERENCE, task, t].error for t, task in stages] for one in measured])
+            name: np.array(
+                [[_index(one)[REFERENCE, task, t].error for t, task in stages] for one in measured]
+            )
             for name, measured in (references or {}).items()
         },
-        train_seconds=np.array([[one[STAGE, task, t].train_seconds for t, task in stages] for one in found]),
-        predict_seconds=np.array([[one[STAGE, task, last].predict_seconds for task in tasks] for one in found]),
+        train_seconds=np.array(
+            [[one[STAGE, task, t].train_seconds for t, task in stages] for one in found]
+        ),
+        predict_seconds=np.array(
+            [[one[STAGE, task, last].predict_seconds for task in tasks] for one in found]
+        ),
         sizes={part: float(np.mean([one[part] for one in sizes])) for part in sizes[0]},
     )
 

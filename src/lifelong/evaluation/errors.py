@@ -52,7 +52,9 @@ class ErrorTable:
             "single": self.single,
             "at_arrival": np.diagonal(self.errors, axis1=1, axis2=2),
             "final": self.errors[:, :, -1],
-            "reference": list(self.references.values())[-1] if self.references else np.full_like(self.single, np.nan),
+            "reference": list(self.references.values())[-1]
+            if self.references
+            else np.full_like(self.single, np.nan),
         }
         return {kind: half_a_mistake(errors, self.test_rows) for kind, errors in kinds.items()}
 
@@ -107,12 +109,18 @@ class ErrorTable:
     @property
     def reference_accuracy(self) -> Errors:
         """1 − error of the plain single-task model."""
-        reference = list(self.references.values())[-1] if self.references else np.full_like(self.single, np.nan)
+        reference = (
+            list(self.references.values())[-1]
+            if self.references
+            else np.full_like(self.single, np.nan)
+        )
         return np.asarray(1 - reference.mean(axis=0))
 
     def spread(self, statistic: str) -> dict[str, Errors]:
         """Median, lower and upper quartile over repetitions of a statistic that is computed within each repetition."""
-        each = np.stack([getattr(self.repetition(r), statistic) for r in range(len(self.errors))])  # (R, T)
+        each = np.stack(
+            [getattr(self.repetition(r), statistic) for r in range(len(self.errors))]
+        )  # (R, T)
         lower, median, upper = np.percentile(each, [25, 50, 75], axis=0)
         return {"median": median, "lower": lower, "upper": upper}
 
@@ -120,7 +128,9 @@ class ErrorTable:
         """The table of one repetition alone."""
         one = slice(r, r + 1)
         references = {name: errors[one] for name, errors in self.references.items()}
-        return ErrorTable(self.learner, self.tasks, self.test_rows, self.errors[one], self.single[one], references)
+        return ErrorTable(
+            self.learner, self.tasks, self.test_rows, self.errors[one], self.single[one], references
+        )
 
     def summary(self) -> dict[str, Any]:
         """Means over tasks, as in a run's ``summary.json``."""
@@ -128,11 +138,20 @@ class ErrorTable:
         names += ["transfer", "forward_transfer", "backward_transfer", "gain"]
         means = {name: float(np.mean(getattr(self, name))) for name in names}
         seconds = {"train_seconds": self.train_seconds, "predict_seconds": self.predict_seconds}
-        means |= {name: float(values.mean()) if values.size else float("nan") for name, values in seconds.items()}
-        return {**means, "bytes": float(sum(size for part, size in self.sizes.items() if part != "parameters"))}
+        means |= {
+            name: float(values.mean()) if values.size else float("nan")
+            for name, values in seconds.items()
+        }
+        return {
+            **means,
+            "bytes": float(sum(size for part, size in self.sizes.items() if part != "parameters")),
+        }
 
     def __repr__(self) -> str:
         n_repetitions, n_tasks = self.single.shape
-        means = {name: np.mean(getattr(self, name)) for name in ("accuracy", "forward_transfer", "backward_transfer")}
+        means = {
+            name: np.mean(getattr(self, name))
+            for name in ("accuracy", "forward_transfer", "backward_transfer")
+        }
         text = ", ".join(f"{name} {value:.3f}" for name, value in means.items())
         return f"ErrorTable({self.learner}: {n_tasks} tasks, {n_repetitions} repetitions; {text})"

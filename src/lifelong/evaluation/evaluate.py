@@ -88,7 +88,9 @@ def evaluate(
             measured.append(repetition)
             for _ in tasks if not alone else ():
                 bar.advance()
-    references = {kind: [one.references[kind] for one in measured] for kind in measured[0].references}
+    references = {
+        kind: [one.references[kind] for one in measured] for kind in measured[0].references
+    }
     return table_from(title, tasks, [one.learner for one in measured], references)
 
 
@@ -96,7 +98,9 @@ def _nothing() -> None:
     """For whoever does not wait."""
 
 
-def _repetition(make_learner: MakeLearner, stream: TaskStream, seed: int, advance: Callable[[], None]) -> Repetition:
+def _repetition(
+    make_learner: MakeLearner, stream: TaskStream, seed: int, advance: Callable[[], None]
+) -> Repetition:
     measured = []
     for one in measurements(make_learner, stream, seed):
         if isinstance(one, Measurement):
@@ -104,5 +108,8 @@ def _repetition(make_learner: MakeLearner, stream: TaskStream, seed: int, advanc
             if one.kind == SINGLE:  # the last thing measured of a stage
                 advance()
     plain = make_learner(seed).plain_models(len(stream))
-    references = {name: list(plain_measurements(partial(clone, model), stream)) for name, model in plain.items()}
+    references = {
+        name: list(plain_measurements(partial(clone, model), stream))
+        for name, model in plain.items()
+    }
     return Repetition(measured, references)

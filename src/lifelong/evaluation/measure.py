@@ -64,7 +64,11 @@ def error_on(learner: Learner, task: Task) -> float:
 
 
 def measurements(
-    make_learner: MakeLearner, stream: TaskStream, seed: int, wanted: Wanted = _all, error: ErrorOn = error_on
+    make_learner: MakeLearner,
+    stream: TaskStream,
+    seed: int,
+    wanted: Wanted = _all,
+    error: ErrorOn = error_on,
 ) -> Iterator[Training | Measurement]:
     """Teach a learner the stream; after each task, measure it on every task so far, and on this one taught alone.
 
@@ -72,14 +76,18 @@ def measurements(
     another one, such as :func:`~lifelong.evaluation.unaware.unaware_error`.
     """
     learner, names = make_learner(seed), stream.names
-    learner.plain_models(len(names))  # whatever is imported late is imported now, before the clock runs
+    learner.plain_models(
+        len(names)
+    )  # whatever is imported late is imported now, before the clock runs
     pending = _pending_stages(names, wanted)
     for stage, name in enumerate(names):
         if stage > max(pending, default=-1):
             return
         yield Training(name, stage)
         task = stream.named(name)
-        seconds = _seconds(lambda task=task: learner.partial_fit(task.X_train, task.y_train, task=task.name))  # type: ignore[misc]
+        seconds = _seconds(
+            lambda task=task: learner.partial_fit(task.X_train, task.y_train, task=task.name)
+        )  # type: ignore[misc]
         sizes = learner.sizes()
         for known in names[: stage + 1]:
             if wanted(STAGE, known, stage):
@@ -93,12 +101,19 @@ def _pending_stages(names: list[TaskName], wanted: Wanted) -> list[int]:
     return [
         stage
         for stage, name in enumerate(names)
-        if wanted(SINGLE, name, stage) or any(wanted(STAGE, known, stage) for known in names[: stage + 1])
+        if wanted(SINGLE, name, stage)
+        or any(wanted(STAGE, known, stage) for known in names[: stage + 1])
     ]
 
 
 def _alone(
-    learner: Learner, make_learner: MakeLearner, seed: int, task: Task, stage: int, seconds: float, error: ErrorOn
+    learner: Learner,
+    make_learner: MakeLearner,
+    seed: int,
+    task: Task,
+    stage: int,
+    seconds: float,
+    error: ErrorOn,
 ) -> Measurement:
     """The control: the learner as it would be had it met this task only."""
     # After its first task a learner *is* that control; later ones may be had without training again.
@@ -110,7 +125,13 @@ def _alone(
 
 
 def _measured(
-    kind: str, learner: Learner, task: Task, stage: int, seconds: float, sizes: dict[str, int], error: ErrorOn
+    kind: str,
+    learner: Learner,
+    task: Task,
+    stage: int,
+    seconds: float,
+    sizes: dict[str, int],
+    error: ErrorOn,
 ) -> Measurement:
     started = _clock()
     share = error(learner, task)
@@ -118,19 +139,25 @@ def _measured(
     return Measurement(kind, task.name, stage, share, len(task.y_test), seconds, per_1000, sizes)
 
 
-def plain_measurements(model: Callable[[], Any], stream: TaskStream, wanted: Wanted = _all) -> Iterator[Measurement]:
+def plain_measurements(
+    model: Callable[[], Any], stream: TaskStream, wanted: Wanted = _all
+) -> Iterator[Measurement]:
     """A fresh plain model for each task, taught all its rows."""
     for stage, name in enumerate(stream.names):
         if wanted(REFERENCE, name, stage):
             task, started = stream.named(name), _clock()
             error = plain_error(model(), task)
-            yield Measurement(REFERENCE, name, stage, error, len(task.y_test), _clock() - started, 0.0)
+            yield Measurement(
+                REFERENCE, name, stage, error, len(task.y_test), _clock() - started, 0.0
+            )
 
 
 def plain_error(model: Any, task: Task) -> float:
     """Error of a plain classifier trained on all training rows of the task; labels become numbers on the way."""
     code = {label: position for position, label in enumerate(classes_in(task.y_train))}
-    y_train, y_test = ([code.get(label, -1) for label in y.tolist()] for y in (task.y_train, task.y_test))
+    y_train, y_test = (
+        [code.get(label, -1) for label in y.tolist()] for y in (task.y_train, task.y_test)
+    )
     return float(np.mean(model.fit(task.X_train, y_train).predict(task.X_test) != y_test))
 
 

@@ -13,7 +13,9 @@ def unaware_error(learner: Learner, task: Task) -> float:
     right = predicted_tasks(learner, task.X_test) == task.name
     if right.any():
         labels = learner.predict(task.X_test[right], task=task.name).tolist()
-        right[right] = [label == true for label, true in zip(labels, task.y_test[right].tolist(), strict=True)]
+        right[right] = [
+            label == true for label, true in zip(labels, task.y_test[right].tolist(), strict=True)
+        ]
     return float(1 - np.mean(right))
 
 
@@ -25,6 +27,8 @@ def predicted_tasks(learner: Learner, X: Rows) -> Labels:
     try:
         return learner.predict_task(X)
     except UnknownTaskError:
-        sure = np.stack([learner.predict_proba(X, task).max(axis=1) for task in learner.tasks_], axis=1)  # (n, T)
+        sure = np.stack(
+            [learner.predict_proba(X, task).max(axis=1) for task in learner.tasks_], axis=1
+        )  # (n, T)
         names: Labels = check_labels(list(learner.tasks_))
         return np.asarray(names[sure.argmax(axis=1)])

@@ -41,7 +41,13 @@ def _digits(seed: int) -> TaskStream:
 _SMALL = (10, 10), Recipe(epochs=30, lr=3e-3)  # the paper's network for simulations
 PARTS = [
     DemoPart("XOR → XNOR", "same boundary, 750 rows each", partial(_xor, 750, "xnor"), 6, *_SMALL),
-    DemoPart("XOR → R-XOR", "turned by 45°: an adversary, 750 rows each", partial(_xor, 750, "r-xor"), 6, *_SMALL),
+    DemoPart(
+        "XOR → R-XOR",
+        "turned by 45°: an adversary, 750 rows each",
+        partial(_xor, 750, "r-xor"),
+        6,
+        *_SMALL,
+    ),
     DemoPart("digits", "six viewpoints, 5 rows per digit", _digits, 4, (64, 64), Recipe(lr=1e-3)),
 ]
 LEARNERS = ["silly-f", "silly-n", "rf", "single"]
@@ -56,7 +62,9 @@ def run_demo(
         yield (
             part,
             [
-                evaluate(make, part.stream, repetitions or part.repetitions, n_jobs=n_jobs, name=name)
+                evaluate(
+                    make, part.stream, repetitions or part.repetitions, n_jobs=n_jobs, name=name
+                )
                 for name, make in makers.items()
             ],
         )

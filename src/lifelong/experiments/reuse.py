@@ -21,17 +21,23 @@ def rows_of_others(cells: Iterable[Cell], spec_hash: str, folders: Sequence[Path
         store = Store(folder)
         spec = store.read_spec()
         if spec is None:
-            raise ParameterError(f"There is no run in {folder} to take rows from: it has no spec.json.")
+            raise ParameterError(
+                f"There is no run in {folder} to take rows from: it has no spec.json."
+            )
         parts = {part.name: part for part in spec.parts}
         for row in store.rows():
             if row.done and row.part in parts:
                 learner = row.learner if row.kind == REFERENCE else [row.name, row.parameters]
-                known[_identity(parts[row.part], learner, row.seed, row.kind, row.task, row.stage)] = row
+                known[
+                    _identity(parts[row.part], learner, row.seed, row.kind, row.task, row.stage)
+                ] = row
     taken = []
     for cell in cells:
         learner = cell.label if cell.plain else [cell.learner.name, dict(cell.learner.parameters)]
         for key in cell.missing:
-            found = known.get(_identity(cell.part, learner, cell.seed, key.kind, key.task, key.stage))
+            found = known.get(
+                _identity(cell.part, learner, cell.seed, key.kind, key.task, key.stage)
+            )
             if found is not None:
                 row = replace(found, part=key.part, learner=key.learner, repetition=key.repetition)
                 taken.append(replace(row, spec=spec_hash, references=list(cell.references)))

@@ -1,4 +1,4 @@
-"""One line of ``rows.jsonl``."""
+"""One measured row; :mod:`lifelong.experiments.lines` says how it is written down."""
 
 import os
 import platform

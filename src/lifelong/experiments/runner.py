@@ -11,7 +11,13 @@ from threadpoolctl import threadpool_limits
 
 from lifelong._once import sharing
 from lifelong.engines import current
-from lifelong.evaluation.measure import Measurement, Training, error_on, measurements, plain_measurements
+from lifelong.evaluation.measure import (
+    Measurement,
+    Training,
+    error_on,
+    measurements,
+    plain_measurements,
+)
 from lifelong.evaluation.unaware import unaware_error
 from lifelong.experiments.parameters import build_learner
 from lifelong.experiments.plan import Cell
@@ -34,7 +40,11 @@ Event = Working | Row
 
 
 def run_cells(
-    cells: Iterable[Cell], spec_hash: str, data_dir: Path | None, n_jobs: int = 1, share: Path | None = None
+    cells: Iterable[Cell],
+    spec_hash: str,
+    data_dir: Path | None,
+    n_jobs: int = 1,
+    share: Path | None = None,
 ) -> Iterator[Event]:
     """Measure what is missing in the cells: in this process, in ``n_jobs`` others, or on a cluster.
 
@@ -56,11 +66,16 @@ def run_cells(
     yield from in_processes(cells, spec_hash, data_dir, min(n_jobs, len(cells)), share)
 
 
-def measure(cell: Cell, spec_hash: str, data_dir: Path | None, share: Path | None = None) -> Iterator[Event]:
+def measure(
+    cell: Cell, spec_hash: str, data_dir: Path | None, share: Path | None = None
+) -> Iterator[Event]:
     """The rows of one cell that are missing."""
     measured: set[Key] = set()
     try:
-        with sharing(share), threadpool_limits(1):  # two threads on a busy machine are slower than one
+        with (
+            sharing(share),
+            threadpool_limits(1),
+        ):  # two threads on a busy machine are slower than one
             for one in _measurements(cell, data_dir):
                 if isinstance(one, Training):
                     yield Working(cell.part.name, cell.label, cell.repetition, one.task)
@@ -79,7 +94,9 @@ def _measurements(cell: Cell, data_dir: Path | None) -> Iterator[Training | Meas
     stream = make_stream(cell.part, cell.seed, data_dir)
     if not cell.plain:
         error = unaware_error if cell.part.unaware else error_on
-        yield from measurements(partial(build_learner, cell.learner), stream, cell.seed, wanted, error)
+        yield from measurements(
+            partial(build_learner, cell.learner), stream, cell.seed, wanted, error
+        )
         return
     model = build_learner(cell.learner, cell.seed).plain_models(len(stream))[cell.plain]
     yield Training(stream.names[0], 0)
@@ -107,7 +124,14 @@ def failed_rows(cell: Cell, spec_hash: str, measured: set[Key], reason: str) -> 
     """One row at the first key that is still missing: why there is no number, here and later in the cell."""
     still = sorted(cell.missing - measured, key=lambda key: (key.stage, str(key)))
     return [
-        Row(**_origin(cell, spec_hash), kind=at.kind, task=at.task, stage=at.stage, status=FAILED, reason=reason)
+        Row(
+            **_origin(cell, spec_hash),
+            kind=at.kind,
+            task=at.task,
+            stage=at.stage,
+            status=FAILED,
+            reason=reason,
+        )
         for at in still[:1]
     ]
 

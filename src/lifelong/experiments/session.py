@@ -25,7 +25,9 @@ class Session:
     total: int  # rows of the whole run
     done: int  # of these, already there
     failed: int  # cells that failed in an earlier start and are tried again
-    taken: tuple[Row, ...] = ()  # of those that are already there, the ones from other runs: yet to be stored here
+    taken: tuple[
+        Row, ...
+    ] = ()  # of those that are already there, the ones from other runs: yet to be stored here
 
     @property
     def left(self) -> int:
@@ -54,7 +56,9 @@ class Session:
         return summary(results_of(self.spec, self.store.rows()))
 
 
-def prepare(spec: Spec, folder: Path, data_dir: Path | None = None, reuse: Sequence[Path] = ()) -> Session:
+def prepare(
+    spec: Spec, folder: Path, data_dir: Path | None = None, reuse: Sequence[Path] = ()
+) -> Session:
     """Look at what the directory has, and find what is left to do. Learners and repetitions may have been added.
 
     Rows that the run directories ``reuse`` have measured under the same conditions are taken over.

@@ -14,7 +14,7 @@ HEADLINE = "headline"
 
 @dataclass(frozen=True)
 class LearnerSpec:
-    """A learner of the registry under the name that tables show.
+    """A learner of the table of learners, under the name that figures show.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Part:
     ----------
     name : str
     stream : str
-        One of :data:`lifelong.experiments.streams.STREAMS`.
+        One of :data:`lifelong.experiments.streams.STREAMS`, or the name of a dataset.
     options : dict
         Of the stream.
     group : str
@@ -107,7 +107,12 @@ class Spec:
 
         Learners and repetitions are not part of it, so that a run can grow by either.
         """
-        identity = [self.experiment, self.version, self.seed, [_identity(part) for part in self.parts]]
+        identity = [
+            self.experiment,
+            self.version,
+            self.seed,
+            [_identity(part) for part in self.parts],
+        ]
         text = json.dumps(identity, sort_keys=True, ensure_ascii=False)
         return blake2b(text.encode(), digest_size=8).hexdigest()
 

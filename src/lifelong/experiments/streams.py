@@ -22,7 +22,9 @@ def xor(data_dir: Path | None, seed: int, *, n_tasks: int = 2, **options: Any) -
     return xor_stream(**options, random_state=seed)[:n_tasks]
 
 
-def dataset(name: str, data_dir: Path | None, seed: int, *, n_tasks: int | None = None, **options: Any) -> TaskStream:
+def dataset(
+    name: str, data_dir: Path | None, seed: int, *, n_tasks: int | None = None, **options: Any
+) -> TaskStream:
     """A dataset's stream, or its first ``n_tasks``; each repetition draws rows of its own."""
     return load(name, data_dir, random_state=seed, **options)[:n_tasks]
 
@@ -32,16 +34,20 @@ def generated(data_dir: Path | None, seed: int, *, like: str, **options: Any) ->
     return dataset(like, generated_tree(like), seed, **options)
 
 
-def halves(data_dir: Path | None, seed: int, *, of: str, angle: float, **options: Any) -> TaskStream:
+def halves(
+    data_dir: Path | None, seed: int, *, of: str, angle: float, **options: Any
+) -> TaskStream:
     """The first task of a dataset cut in two; the pictures of the second half are turned by ``angle`` degrees."""
     first, second = halve(dataset(of, data_dir, seed, **options)[0], random_state=seed)
     return TaskStream([first, rotate(second, angle) if angle else second])
 
 
-def for_model(data_dir: Path | None, seed: int, *, of: str, model: str, **options: Any) -> TaskStream:
+def for_model(
+    data_dir: Path | None, seed: int, *, of: str, model: str, **options: Any
+) -> TaskStream:
     """The stream ``of``, for learners that stand on a pretrained model: without the model there is nothing to run."""
     find_model(model)
-    return STREAMS[of](data_dir, seed, **options)
+    return _maker(of)(data_dir, seed, **options)
 
 
 STREAMS: Mapping[str, MakeStream] = {
@@ -49,8 +55,15 @@ STREAMS: Mapping[str, MakeStream] = {
     "generated": generated,
     "halves": halves,
     "for-model": for_model,
-    **{name: partial(dataset, name) for name in DATASETS},
 }
+"""Streams that are made of something else than one dataset; beside them, every dataset has one."""
+
+
+def _maker(name: str) -> MakeStream:
+    check_choice(name, "stream", [*STREAMS, *DATASETS])
+    if name in STREAMS:
+        return STREAMS[name]
+    return partial(dataset, name)
 
 
 def make_stream(part: Part, seed: int, data_dir: Path | None = None) -> TaskStream:
@@ -59,4 +72,4 @@ def make_stream(part: Part, seed: int, data_dir: Path | None = None) -> TaskStre
     >>> make_stream(Part("p", "xor", {"n": 50, "second": "xnor"}), seed=0).names
     ['xor', 'xnor']
     """
-    return STREAMS[check_choice(part.stream, "stream", list(STREAMS))](data_dir, seed, **part.options)
+    return _maker(part.stream)(data_dir, seed, **part.options)

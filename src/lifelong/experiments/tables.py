@@ -40,7 +40,11 @@ class Results:
 
     def headline(self, label: str) -> list[ErrorTable]:
         """One learner's tables on all headline streams."""
-        return [self.tables[part.name, label] for part in self.spec.headline if (part.name, label) in self.tables]
+        return [
+            self.tables[part.name, label]
+            for part in self.spec.headline
+            if (part.name, label) in self.tables
+        ]
 
 
 def results_of(spec: Spec, rows: Iterable[Row]) -> Results:
@@ -50,19 +54,25 @@ def results_of(spec: Spec, rows: Iterable[Row]) -> Results:
     first: dict[tuple[str, str], Row] = {}
     for row in rows:
         if row.done:
-            passes.setdefault((row.part, row.learner), {}).setdefault(row.repetition, []).append(row.measurement())
+            passes.setdefault((row.part, row.learner), {}).setdefault(row.repetition, []).append(
+                row.measurement()
+            )
             first.setdefault((row.part, row.learner), row)
     tables: dict[tuple[str, str], ErrorTable] = {}
     for at in ((part.name, learner.label) for part in spec.parts for learner in spec.learners):
         if at in first:
-            plain = {label: _alone(passes.get((at[0], label), {})) for label in first[at].references}
+            plain = {
+                label: _alone(passes.get((at[0], label), {})) for label in first[at].references
+            }
             table = _table(at[1], first[at].n_tasks, passes[at], plain)
             tables |= {at: table} if table is not None else {}
     return Results(spec, tables, [row for row in rows if not row.done], rows)
 
 
 def _table(label: str, n_tasks: int, passes: Passes, plain: dict[str, Passes]) -> ErrorTable | None:
-    expected = n_tasks * (n_tasks + 1) // 2 + n_tasks  # every task at every stage from its arrival on, and alone
+    expected = (
+        n_tasks * (n_tasks + 1) // 2 + n_tasks
+    )  # every task at every stage from its arrival on, and alone
     complete = [r for r, measured in sorted(passes.items()) if len(measured) == expected]
     if not complete:
         return None

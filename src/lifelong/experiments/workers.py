@@ -23,7 +23,9 @@ class Worker:
 
     def __init__(self, spec_hash: str, data_dir: Path | None, share: Path | None) -> None:
         self.pipe, theirs = _SPAWN.Pipe()
-        self.process = _SPAWN.Process(target=_work, args=(theirs, spec_hash, data_dir, share), daemon=True)
+        self.process = _SPAWN.Process(
+            target=_work, args=(theirs, spec_hash, data_dir, share), daemon=True
+        )
         with _environment(_ONE_THREAD | {"LIFELONG_PROGRESS": "0"}):
             self.process.start()
         theirs.close()  # so that the death of the process ends the pipe
@@ -64,7 +66,10 @@ def in_processes(
                 assert worker.cell is not None
                 try:
                     event = worker.pipe.recv()
-                except (EOFError, OSError):  # killed by the system (out of memory) or crashed below Python
+                except (
+                    EOFError,
+                    OSError,
+                ):  # killed by the system (out of memory) or crashed below Python
                     del workers[pipe]
                     worker.process.join()
                     yield from _died(worker, spec_hash)

@@ -23,7 +23,10 @@ def exchange(message: Message, context: Context) -> Message:
     except LifelongError as error:
         log.error("lifelong: %s", one_line(error))
         # The line may name folders of this machine, so the other side is only told where to look.
-        return Message(Error(_REFUSED, "The site cannot take part now; its own log says why."), reply_to=message)
+        return Message(
+            Error(_REFUSED, "The site cannot take part now; its own log says why."),
+            reply_to=message,
+        )
     for name, reason in reply.refused.items():
         log.warning("lifelong: encoder %r is refused: %s", name, reason)
     return Message(reply_to_records(reply), reply_to=message)
@@ -45,7 +48,9 @@ def site_from(context: Context) -> Site:
         )
     limit = settings.get("max-bytes", MAX_BYTES)
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        raise InputError(f"max-bytes={limit!r} in the node's configuration is not a whole number above 0.")
+        raise InputError(
+            f"max-bytes={limit!r} in the node's configuration is not a whole number above 0."
+        )
     return Site(str(settings["site"]), str(settings["directory"]), max_bytes=limit)
 
 

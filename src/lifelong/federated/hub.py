@@ -7,7 +7,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lifelong.exceptions import InputError, LifelongError, PersistenceError
-from lifelong.federated.messages import MAX_BYTES, Reply, Request, check_site_name, one_line, site_of
+from lifelong.federated.messages import (
+    MAX_BYTES,
+    Reply,
+    Request,
+    check_site_name,
+    one_line,
+    site_of,
+)
 from lifelong.persistence.exchange import import_encoder
 
 
@@ -44,7 +51,9 @@ class Hub:
         self.encoders: dict[str, Shared] = {}
         self.sites: dict[int, str] = {}
         self.refusals: list[str] = []
-        self._unwanted: frozenset[str] = frozenset()  # names of encoders that were refused and need not come again
+        self._unwanted: frozenset[str] = (
+            frozenset()
+        )  # names of encoders that were refused and need not come again
         self._settled: dict[int, frozenset[str]] = {}  # by node: what it has or has refused
 
     def connected(self, nodes: Collection[int]) -> None:
@@ -58,7 +67,9 @@ class Hub:
         if node not in self.sites:
             return Request(known=known)
         lacks = (
-            name for name in self.encoders if name not in self._settled[node] and site_of(name) != self.sites[node]
+            name
+            for name in self.encoders
+            if name not in self._settled[node] and site_of(name) != self.sites[node]
         )
         return Request({name: self.encoders[name].content for name in lacks}, known)
 
@@ -89,7 +100,9 @@ class Hub:
     def _check_site(self, node: int, name: object) -> str:
         site = check_site_name(name)
         if self.sites.get(node, site) != site:
-            raise InputError(f"It was called {self.sites[node]!r} and now calls itself {site!r}. Its reply is refused.")
+            raise InputError(
+                f"It was called {self.sites[node]!r} and now calls itself {site!r}. Its reply is refused."
+            )
         if site in (other for number, other in self.sites.items() if number != node):
             raise InputError(f"There is a site {site!r} already. Choose another name for this one.")
         return site
@@ -97,22 +110,33 @@ class Hub:
     def _add(self, site: str, name: object, content: bytes) -> None:
         """One encoder of a site into the pool, every byte checked."""
         if site_of(name) != site or not isinstance(name, str):
-            raise InputError(f"Encoder {name!r} does not belong to it. Its encoders are called '{site}/task'.")
+            raise InputError(
+                f"Encoder {name!r} does not belong to it. Its encoders are called '{site}/task'."
+            )
         if name in self.encoders:
             if content == self.encoders[name].content:
                 raise InputError(f"Encoder {name!r} came twice.")
-            raise InputError(f"Encoder {name!r} came before with other content. The first one stays.")
+            raise InputError(
+                f"Encoder {name!r} came before with other content. The first one stays."
+            )
         if Counter(map(site_of, self.encoders))[site] >= self.max_encoders:
-            raise InputError(f"Encoder {name!r} is too many: max_encoders={self.max_encoders} per site.")
+            raise InputError(
+                f"Encoder {name!r} is too many: max_encoders={self.max_encoders} per site."
+            )
         shared = Shared(content, self._checksum(name, content))
-        twin = next((other for other, known in self.encoders.items() if known.checksum == shared.checksum), None)
+        twin = next(
+            (other for other, known in self.encoders.items() if known.checksum == shared.checksum),
+            None,
+        )
         if twin is not None:
             raise InputError(f"Encoder {name!r} is the same as {twin!r}, which is here already.")
         self.encoders = self.encoders | {name: shared}
 
     def _checksum(self, name: str, content: bytes) -> str:
         if len(content) > self.max_bytes:
-            raise PersistenceError(f"Encoder {name!r} has {len(content)} bytes, and max_bytes={self.max_bytes}.")
+            raise PersistenceError(
+                f"Encoder {name!r} has {len(content)} bytes, and max_bytes={self.max_bytes}."
+            )
         with TemporaryDirectory() as folder:
             file = Path(folder) / "file"
             file.write_bytes(content)

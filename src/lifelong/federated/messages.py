@@ -26,8 +26,12 @@ class Reply:
 
     site: str
     encoders: Files = field(default_factory=dict)
-    has: frozenset[str] = frozenset()  # names of all encoders that the site has now, own and others'
-    refused: Mapping[str, str] = field(default_factory=dict)  # names of encoders that it did not take, with reasons
+    has: frozenset[str] = (
+        frozenset()
+    )  # names of all encoders that the site has now, own and others'
+    refused: Mapping[str, str] = field(
+        default_factory=dict
+    )  # names of encoders that it did not take, with reasons
 
 
 def check_site_name(name: object) -> str:

@@ -9,7 +9,9 @@ from lifelong.exceptions import InputError
 from lifelong.federated.messages import PROTOCOL, Files, Reply, Request, one_line
 
 _TEXT, _FILES = "exchange", "encoders"
-_STYPE = "lifelong.encoder"  # how an array's bytes are to be read: as a file of ours, not as numpy's
+_STYPE = (
+    "lifelong.encoder"  # how an array's bytes are to be read: as a file of ours, not as numpy's
+)
 
 
 def request_to_records(request: Request) -> RecordDict:
@@ -41,15 +43,21 @@ def reply_from_records(records: RecordDict) -> Reply:
     if len(refused) != len(reasons) or not isinstance(text.get("site"), str):
         raise InputError("It sent something else than a reply of this exchange.")
     return Reply(
-        str(text["site"]), _files(records), frozenset(_names(text, "has")), dict(zip(refused, reasons, strict=True))
+        str(text["site"]),
+        _files(records),
+        frozenset(_names(text, "has")),
+        dict(zip(refused, reasons, strict=True)),
     )
 
 
 def _records(text: Mapping[str, Any], files: Files) -> RecordDict:
     arrays = {
-        name: Array(dtype="uint8", shape=(len(content),), stype=_STYPE, data=content) for name, content in files.items()
+        name: Array(dtype="uint8", shape=(len(content),), stype=_STYPE, data=content)
+        for name, content in files.items()
     }
-    return RecordDict({_TEXT: ConfigRecord({"protocol": PROTOCOL, **text}), _FILES: ArrayRecord(arrays)})
+    return RecordDict(
+        {_TEXT: ConfigRecord({"protocol": PROTOCOL, **text}), _FILES: ArrayRecord(arrays)}
+    )
 
 
 def _text(records: RecordDict) -> Mapping[str, Any]:

@@ -20,14 +20,22 @@ _EVERY = 1.0  # seconds between two looks at who is connected
 def main(grid: Grid, context: Context) -> None:
     """Run the exchange; all settings are in ``[tool.flwr.app.config]``."""
     number = _numbers(context)
-    rounds, pause, timeout = number("rounds", 2), number("pause", 0, least=0), number("timeout", 600)
+    rounds, pause, timeout = (
+        number("rounds", 2),
+        number("pause", 0, least=0),
+        number("timeout", 600),
+    )
     hub = Hub(max_bytes=number("max-bytes", MAX_BYTES), max_encoders=number("max-encoders", 100))
     _wait_for(grid, number("sites", 2), number("wait", 300))
     for turn in range(1, rounds + 1):
         play(grid, hub, timeout=timeout, turn=turn)
         if turn < rounds:
             time.sleep(pause)
-    log.info("lifelong: %d encoders of %s", len(hub.encoders), ", ".join(sorted(hub.sites.values())) or "nobody")
+    log.info(
+        "lifelong: %d encoders of %s",
+        len(hub.encoders),
+        ", ".join(sorted(hub.sites.values())) or "nobody",
+    )
     log.info("lifelong: %d refused", len(hub.refusals))
 
 
@@ -36,7 +44,10 @@ def play(grid: Grid, hub: Hub, *, timeout: float, turn: int) -> None:
     nodes = sorted(grid.get_node_ids())
     hub.connected(nodes)
     requests = [
-        Message(request_to_records(hub.request(node)), node, "train", ttl=timeout, group_id=str(turn)) for node in nodes
+        Message(
+            request_to_records(hub.request(node)), node, "train", ttl=timeout, group_id=str(turn)
+        )
+        for node in nodes
     ]
     n_refusals, silent = len(hub.refusals), set(nodes)
     for reply in grid.send_and_receive(requests, timeout=timeout):
@@ -64,7 +75,9 @@ def _numbers(context: Context) -> Callable[..., int]:
     def number(key: str, default: int, *, least: int = 1) -> int:
         value = context.run_config.get(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ParameterError(f"{key}={value!r} in the run's configuration must be a whole number from {least} on.")
+            raise ParameterError(
+                f"{key}={value!r} in the run's configuration must be a whole number from {least} on."
+            )
         return value
 
     return number
@@ -75,7 +88,12 @@ def _wait_for(grid: Grid, sites: int, seconds: int) -> None:
     end = time.monotonic() + seconds
     while (there := len(list(grid.get_node_ids()))) < sites:
         if time.monotonic() > end:
-            log.warning("lifelong: %d of %d sites are connected after %d seconds; going on", there, sites, seconds)
+            log.warning(
+                "lifelong: %d of %d sites are connected after %d seconds; going on",
+                there,
+                sites,
+                seconds,
+            )
             return
         time.sleep(_EVERY)
 

@@ -4,7 +4,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lifelong.exceptions import InputError, LifelongError, PersistenceError, UnsupportedError
-from lifelong.federated.messages import MAX_BYTES, Reply, Request, check_site_name, encoder_name, one_line, site_of
+from lifelong.federated.messages import (
+    MAX_BYTES,
+    Reply,
+    Request,
+    check_site_name,
+    encoder_name,
+    one_line,
+    site_of,
+)
 from lifelong.learners.silly import Silly
 from lifelong.persistence.directory import Directory
 from lifelong.persistence.exchange import export_encoder
@@ -40,7 +48,11 @@ class Site:
     """
 
     def __init__(self, name: str, directory: str | Path, *, max_bytes: int = MAX_BYTES) -> None:
-        self.name, self.directory, self.max_bytes = check_site_name(name), Path(directory), max_bytes
+        self.name, self.directory, self.max_bytes = (
+            check_site_name(name),
+            Path(directory),
+            max_bytes,
+        )
 
     def answer(self, request: Request) -> Reply:
         """Take the encoders that came, one by one, and give those of one's own that the hub does not know.
@@ -48,33 +60,53 @@ class Site:
         What cannot be used is refused with a reason, and the learner stays as it was.
         """
         if not self.directory.is_dir():
-            raise PersistenceError(f"There is no saved learner in {self.directory}: save(learner, directory) first.")
+            raise PersistenceError(
+                f"There is no saved learner in {self.directory}: save(learner, directory) first."
+            )
         place = Directory(self.directory)
-        with place.locked():  # from reading to writing: no task that is learnt meanwhile can be lost
+        with (
+            place.locked()
+        ):  # from reading to writing: no task that is learnt meanwhile can be lost
             learner = self._learner()
-            outcomes = {name: self._take(learner, name, content) for name, content in request.encoders.items()}
+            outcomes = {
+                name: self._take(learner, name, content)
+                for name, content in request.encoders.items()
+            }
             if None in outcomes.values():
-                write(learner, place)
+                write(learner, learner.knowledge_, place)
         own = self._own(learner)
         return Reply(
             self.name,
-            encoders={name: self._file(learner, task) for name, task in own.items() if name not in request.known},
-            has=request.known & {*own, *map(str, learner.encoders_)},  # the hub hears of no name that it does not know
+            encoders={
+                name: self._file(learner, task)
+                for name, task in own.items()
+                if name not in request.known
+            },
+            has=request.known
+            & {
+                *own,
+                *map(str, learner.encoders_),
+            },  # the hub hears of no name that it does not know
             refused={name: reason for name, reason in outcomes.items() if reason is not None},
         )
 
     def _learner(self) -> Silly:
         learner = load(self.directory)
         if not isinstance(learner, Silly):
-            raise UnsupportedError(f"{type(learner).__name__} has no encoders. SillyForest and SillyNetwork do.")
+            raise UnsupportedError(
+                f"{type(learner).__name__} has no encoders. SillyForest and SillyNetwork do."
+            )
         return learner
 
     def _own(self, learner: Silly) -> dict[str, TaskName]:
         """The encoders that were trained here, by the names that others know; those of others are not passed on."""
-        tasks = [task for task in learner.tasks_ if learner._address(task) in learner.encoders_]
+        known = learner.knowledge_
+        tasks = [task for task in known.tasks if known.address(task) in known.encoders]
         own = {encoder_name(self.name, task): task for task in tasks}
         if len(own) < len(tasks):
-            raise InputError("Two tasks have names that read the same, as 3 and '3' do. Rename one of them first.")
+            raise InputError(
+                "Two tasks have names that read the same, as 3 and '3' do. Rename one of them first."
+            )
         return own
 
     def _take(self, learner: Silly, name: str, content: bytes) -> str | None:

@@ -11,7 +11,10 @@ from lifelong.exceptions import InputError
 
 
 def with_priors(
-    posteriors: NDArray[np.float64], priors: Mapping[Any, float], classes: Labels, shares: NDArray[np.float64]
+    posteriors: NDArray[np.float64],
+    priors: Mapping[Any, float],
+    classes: Labels,
+    shares: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Posteriors (n, K) where the classes have other shares than among the training rows.
 
@@ -22,14 +25,20 @@ def with_priors(
     """
     labels = classes.tolist()
     given = dict(priors) if isinstance(priors, Mapping) else {}
-    if set(given) != set(labels) or any(not _is_share(share) for share in given.values()) or sum(given.values()) <= 0:
+    if (
+        set(given) != set(labels)
+        or any(not _is_share(share) for share in given.values())
+        or sum(given.values()) <= 0
+    ):
         raise InputError(
             f"priors={priors!r} are not the shares of the classes. Give a number of at least 0 for each of {labels}."
         )
     ratio = np.array([given[label] for label in labels]) / np.where(shares > 0, shares, np.inf)
     weighted = posteriors * ratio
     total = weighted.sum(axis=1, keepdims=True)
-    fallback = np.array([given[label] for label in labels]) / sum(given.values())  # nothing the row says is possible
+    fallback = np.array([given[label] for label in labels]) / sum(
+        given.values()
+    )  # nothing the row says is possible
     return np.asarray(np.where(total > 0, weighted / np.where(total > 0, total, 1), fallback))
 
 
@@ -37,14 +46,18 @@ def _is_share(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and bool(np.isfinite(value) and value >= 0)
 
 
-def abstaining(labels: Labels, confidence: NDArray[np.float64], below: float, marker: Hashable) -> Labels:
+def abstaining(
+    labels: Labels, confidence: NDArray[np.float64], below: float, marker: Hashable
+) -> Labels:
     """The labels, with a marker in place of those that are not sure enough.
 
     >>> abstaining(np.array([3, 4]), np.array([0.9, 0.4]), 0.5, -1)
     array([ 3, -1])
     """
     unsure = confidence < check_share(below, "abstain_below")
-    chosen = [marker if doubt else label for label, doubt in zip(labels.tolist(), unsure, strict=True)]
+    chosen = [
+        marker if doubt else label for label, doubt in zip(labels.tolist(), unsure, strict=True)
+    ]
     if marker is None:
         decided = np.empty(len(chosen), dtype=object)
         decided[:] = chosen

@@ -6,8 +6,9 @@ of the kind: how often a class visits each leaf is in the leaf channel's tables.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +17,21 @@ from scipy.sparse import csc_array
 
 from lifelong._random import generator
 from lifelong._validation import Codes, Rows
-from lifelong.channels.leaf import LeafChannel
-from lifelong.encoders.base import Representation
-from lifelong.encoders.forest import FittedForest, flatten
+from lifelong.channels.base import Seen
+from lifelong.channels.leaf import Counts, add_counts, count_leaves
+from lifelong.encoders.forest import flatten
+from lifelong.schema import COUNTERS, PerEncoder, Record, maybe, saved
+from lifelong.schema import Array as Numbers
 from lifelong.tasks.base import TaskName
 
 Array = NDArray[np.float64]
 
 DIRECTIONS = 64
+
+
+def _directions(lengths: Mapping[str, Any]) -> int:
+    """In how many directions things of so many columns are looked at."""
+    return min(int(lengths["columns"]), DIRECTIONS)
 
 
 @lru_cache(maxsize=4)
@@ -37,10 +45,10 @@ def projection(seed: int, n_columns: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Rows in units of the first task's: otherwise the column with the largest numbers would decide everything."""
+    """Rows in units of the first task's: else the column with the largest numbers would decide."""
 
-    mean: NDArray[np.float32]  # (p,)
-    scale: NDArray[np.float32]  # (p,)
+    mean: NDArray[np.float32] = saved(Numbers("float32", ("p",)))
+    scale: NDArray[np.float32] = saved(Numbers("float32", ("p",)))
 
     @classmethod
     def of(cls, X: Rows) -> "Scaling":
@@ -52,7 +60,10 @@ class Scaling:
     def project(self, X: Rows, seed: int, chunk: int = 4096) -> Array:
         """Standardised rows in random directions (n, 64), a chunk at a time."""
         rows, W = flatten(X), projection(seed, len(self.mean))
-        chunks = [(rows[at : at + chunk] - self.mean) / self.scale @ W for at in range(0, len(rows), chunk)]
+        chunks = [
+            (rows[at : at + chunk] - self.mean) / self.scale @ W
+            for at in range(0, len(rows), chunk)
+        ]
         return np.concatenate(chunks).astype(np.float64)
 
     @property
@@ -65,9 +76,10 @@ class Scaling:
 class Gaussians:
     """One Gaussian per class, with a scatter that all classes of the task share."""
 
-    counts: Array  # (K,): rows, or their weights
-    means: NDArray[np.float32]  # (K, d)
-    scatter: NDArray[np.float32]  # (d, d): Σ (z − μ_y)(z − μ_y)ᵀ
+    counts: Array = saved(Numbers("float64 int64", ("k<=K",), least=0))  # rows, or their weights
+    means: NDArray[np.float32] = saved(Numbers("float32", ("k", _directions)))
+    # Σ (z − μ_y)(z − μ_y)ᵀ
+    scatter: NDArray[np.float32] = saved(Numbers("float32", (_directions, _directions)))
 
     @classmethod
     def of(cls, z: Array, y: Codes, n_classes: int, weights: Array | None = None) -> "Gaussians":
@@ -132,39 +144,75 @@ def distances(z: Array, means: Array, sigma: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
+class EncoderView:
+    """Where a task's rows lie in the representation of one encoder.
+
+    Gaussians of dense vectors, or visits to leaves (unless the task's own channel counts them).
+    """
+
+    view: Gaussians | None = saved(maybe(Record(Gaussians)))
+    table: Counts | None = saved(maybe(Numbers(COUNTERS, ("leaves", "k<=K"))))
+
+    def widened(self, n_classes: int) -> "EncoderView":
+        """With empty columns for classes that came since."""
+        if self.table is None or self.table.shape[1] == n_classes:
+            return self
+        more = n_classes - self.table.shape[1]
+        return EncoderView(None, np.pad(self.table, ((0, 0), (0, more))))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of either."""
+        gaussians = 0 if self.view is None else self.view.nbytes
+        return gaussians + (0 if self.table is None else self.table.nbytes)
+
+
+@dataclass(frozen=True, eq=False)
 class Density:
-    """One task: where its rows lie, as they are and as each encoder sees them; and how far out they usually are."""
+    """One task: where its rows lie, as they are and as each encoder represents them."""
 
-    rows: Gaussians
-    calibration: NDArray[np.float32]  # sorted honest distances of its rows, for novelty
-    views: Mapping[TaskName, Gaussians] = field(default_factory=dict)  # encoders with dense representations
-    leaves: LeafChannel = field(default_factory=LeafChannel)  # forests, unless the task's own channel counts leaves
+    rows: Gaussians = saved(Record(Gaussians))
+    # sorted distances of its rows from what the other rows say, for novelty
+    calibration: NDArray[np.float32] = saved(Numbers("float32", (None,)))
+    views: Mapping[TaskName, EncoderView] = saved(
+        PerEncoder(Record(EncoderView)), default_factory=dict
+    )
 
-    def seen(self, name: TaskName, view: Gaussians) -> "Density":
+    def with_view(self, name: TaskName, more: Gaussians) -> "Density":
         """With more rows as an encoder represents them."""
         known = self.views.get(name)
-        return replace(self, views={**self.views, name: view if known is None else known.plus(view)})
+        if known is not None and known.view is not None:
+            more = known.view.plus(more)
+        return replace(self, views={**self.views, name: EncoderView(more, None)})
 
-    def counted(
-        self,
-        name: TaskName,
-        forest: FittedForest,
-        Z: Representation,
-        y: Codes,
-        n_classes: int,
-        weights: Array | None = None,
-    ) -> "Density":
+    def with_visits(self, name: TaskName, seen: Seen) -> "Density":
         """With more rows in the leaves of a forest."""
-        leaves = self.leaves.with_class_counts(np.zeros(n_classes, dtype=np.int64))
-        return replace(self, leaves=leaves.update(name, forest, Z, y, weights=weights))
+        n_classes = len(self.rows.counts)
+        times = None
+        if seen.weights is not None:
+            times = np.broadcast_to(seen.weights[:, None], seen.Z.shape)
+        table = count_leaves(seen.Z, seen.y, seen.n_leaves, n_classes, times)
+        views = {u: view.widened(n_classes) for u, view in self.views.items()}
+        known = views.get(name)
+        if known is not None and known.table is not None:
+            table = add_counts(known.table, table)
+        return replace(self, views={**views, name: EncoderView(None, table)})
+
+    def tables(self) -> dict[TaskName, Counts]:
+        """Visits to leaves, by encoder."""
+        views = self.views.items()
+        return {name: view.table for name, view in views if view.table is not None}
+
+    def gaussians(self) -> dict[TaskName, Gaussians]:
+        """Gaussians of dense vectors, by encoder."""
+        return {name: view.view for name, view in self.views.items() if view.view is not None}
 
     def only(self, names: Collection[TaskName]) -> "Density":
         """Without the views of all other encoders."""
-        views = {name: view for name, view in self.views.items() if name in names}
-        return replace(self, views=views, leaves=self.leaves.only(names))
+        return replace(self, views={u: view for u, view in self.views.items() if u in names})
 
     @property
     def nbytes(self) -> int:
         """Bytes of all of it."""
         views = sum(view.nbytes for view in self.views.values())
-        return self.rows.nbytes + self.calibration.nbytes + views + self.leaves.nbytes
+        return self.rows.nbytes + self.calibration.nbytes + views

@@ -1,7 +1,7 @@
 """Who helps whom: how much each encoder brings to each task, judged by rows that nobody has learnt from."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from lifelong._extras import require
 from lifelong._random import generator
 from lifelong._validation import Codes, check_count, check_labels
-from lifelong.channels.base import Channel
-from lifelong.encoders.base import Representation
+from lifelong.channels.base import FittedChannel, RandomChannel, Seen, no_counts
+from lifelong.encoders.base import AnsweringEncoder, LeafEncoder, Representation
 from lifelong.exceptions import InputError
-from lifelong.learners.optional import taking_weights
+from lifelong.learners.algorithms import Parts, represent
+from lifelong.learners.knowledge import Knowledge
 from lifelong.tasks.base import TaskName
 
 if TYPE_CHECKING:
@@ -64,12 +65,16 @@ class Explanation:
         names = [str(name) for name in self.encoders]
         wide = max(6, *map(len, names)) + 2
         first = max(4, *(len(str(task)) for task in self.tasks)) + 2
-        head = f"{'task':<{first}}{'all':>6}{'own':>6}" + "".join(f"{name:>{wide}}" for name in names)
+        head = f"{'task':<{first}}{'all':>6}{'own':>6}" + "".join(
+            f"{name:>{wide}}" for name in names
+        )
         lines = [head]
         for t, task in enumerate(self.tasks):
             cells = ["own" if np.isnan(gain) else f"{100 * gain:+.1f}" for gain in self.helps[t]]
             numbers = f"{self.accuracy[t]:>6.3f}{self.before[t]:>6.3f}".replace(" 0.", "  .")
-            lines.append(f"{task!s:<{first}}{numbers}" + "".join(f"{cell:>{wide}}" for cell in cells))
+            lines.append(
+                f"{task!s:<{first}}{numbers}" + "".join(f"{cell:>{wide}}" for cell in cells)
+            )
         return "\n".join(lines)
 
     def plot(self, path: str | Path | None = None) -> Any:
@@ -83,10 +88,10 @@ class Explanation:
         return figure
 
 
-class Judgement(NamedTuple):
+class Trial(NamedTuple):
     """A channel, and rows that it has not learnt from."""
 
-    channel: Channel
+    channel: FittedChannel
     representations: dict[TaskName, Representation]
     y: Codes
 
@@ -97,34 +102,39 @@ class Judgement(NamedTuple):
         return int((posteriors.argmax(axis=1) == self.y).sum())
 
 
-def explain(learner: "Silly", task: TaskName | None, X: Any, y: Any, *, folds: int) -> Explanation:
+def explain(
+    learner: "Silly", known: Knowledge, task: TaskName | None, X: Any, y: Any, *, folds: int
+) -> Explanation:
     """See :meth:`~lifelong.learners.silly.Silly.explain`."""
     check_count(folds, "folds")
+    trials: dict[TaskName, list[Trial]] = {}
     if isinstance(X, Mapping):
-        judges = {learner._known_task(name): list(_given(learner, name, *rows)) for name, rows in X.items()}
+        for name, (rows, labels) in X.items():
+            trials[learner._known_task(known, name)] = [_given(learner, known, name, rows, labels)]
     elif X is not None:
-        name = learner._known_task(task)
-        judges = {name: list(_given(learner, name, X, y))}
+        name = learner._known_task(known, task)
+        trials[name] = [_given(learner, known, name, X, y)]
     else:
-        names = list(learner._all_tasks()) if task is None else [learner._known_task(task)]
-        judges = {name: list(_stored(learner, name, folds)) for name in names}
-    called = {learner._address(name): name for name in learner.tasks_}
-    each = [_of_task(learner, name, found) for name, found in judges.items()]
-    columns = [np.array(column) for column in zip(*each, strict=True)]
-    accuracy, before, alone, beside, without, rows = columns
-    shown = tuple(called.get(encoder, encoder) for encoder in learner.encoders_)
-    return Explanation(tuple(judges), shown, accuracy, before, alone, beside, without, rows)
+        names = list(known.tasks) if task is None else [learner._known_task(known, task)]
+        for name in names:
+            trials[name] = list(_stored(learner._parts(), known, name, folds))
+    named = {known.address(name): name for name in known.tasks}
+    rows_of_table = [_of_task(known, name, found) for name, found in trials.items()]
+    columns = [np.array(column) for column in zip(*rows_of_table, strict=True)]
+    accuracy, before, alone, beside, without, n_rows = columns
+    shown = tuple(named.get(encoder, encoder) for encoder in known.encoders)
+    return Explanation(tuple(trials), shown, accuracy, before, alone, beside, without, n_rows)
 
 
-def _of_task(learner: "Silly", task: TaskName, judges: Sequence[Judgement]) -> tuple[Any, ...]:
-    encoders: Subset = tuple(learner.encoders_)
-    own = tuple(name for name in encoders if name == learner._address(task))
-    n = sum(len(judge.y) for judge in judges)
+def _of_task(known: Knowledge, task: TaskName, trials: Sequence[Trial]) -> tuple[Any, ...]:
+    encoders: Subset = tuple(known.encoders)
+    own = tuple(name for name in encoders if name == known.address(task))
+    n = sum(len(trial.y) for trial in trials)
 
     def accuracy(chosen: Subset) -> float:
         if not chosen:
-            return float(learner.tasks_[task].class_shares.max())
-        return sum(judge.hits(chosen) for judge in judges) / n
+            return float(known.tasks[task].class_shares.max())
+        return sum(trial.hits(chosen) for trial in trials) / n
 
     alone = [accuracy((name,)) for name in encoders]
     beside = [accuracy(own if name in own else (*own, name)) for name in encoders]
@@ -132,53 +142,63 @@ def _of_task(learner: "Silly", task: TaskName, judges: Sequence[Judgement]) -> t
     return accuracy(encoders), accuracy(own), alone, beside, without, n
 
 
-def _given(learner: "Silly", task: TaskName, X: Any, y: Any) -> Iterator[Judgement]:
-    """The learner's own channel, judged by rows that a user has kept back."""
-    rows = learner._check_rows(X, first=False)
-    code = {label: position for position, label in enumerate(learner.classes_of(task).tolist())}
-    truth = np.array([code.get(label, -1) for label in check_labels(y, n_rows=len(rows)).tolist()])
-    yield Judgement(learner.channels_[task], learner._represent(rows), truth)
+def _given(learner: "Silly", known: Knowledge, task: TaskName, X: Any, y: Any) -> Trial:
+    """The learner's own channel, on rows that a user has kept back."""
+    rows = learner._rows_to_ask(known, X)
+    classes = known.tasks[task].classes.tolist()
+    code = {label: position for position, label in enumerate(classes)}
+    labels = check_labels(y, n_rows=len(rows)).tolist()
+    truth = np.array([code.get(label, -1) for label in labels])
+    representations = represent(known.encoders, rows, learner.n_jobs)
+    return Trial(known.channels[task], representations, truth)
 
 
-def _stored(learner: "Silly", task: TaskName, folds: int) -> Iterator[Judgement]:
-    """Channels learnt from some of the stored rows, each judged by the others.
+def _stored(parts: Parts, known: Knowledge, task: TaskName, folds: int) -> Iterator[Trial]:
+    """Channels learnt from some of the stored rows, each measured on the others.
 
-    Rows that the task's own encoder has trained on cannot judge it: they only teach. A tree is not asked about them.
+    Rows that the task's own encoder has trained on cannot test it: channels only learn from them.
+    A tree is not asked about them.
     """
-    stored, own = learner.memory_.get(task), learner._address(task)
-    if stored is None or (own in learner.encoders_ and stored.in_bag is None):
+    stored = known.memory.get(task)
+    own = known.address(task)
+    if stored is None or (own in known.encoders and stored.in_bag is None):
         raise InputError(
-            f"There are no stored rows of task {task!r} to judge by. "
+            f"There are no stored rows of task {task!r} to measure on. "
             f"Give rows that it has not learnt from: explain({task!r}, X, y).",
             see="growing-tasks",
         )
-    in_bag = stored.in_bag if own in learner.encoders_ else None
-    shown = learner._represent(stored.X)
-    honest = {**shown, own: np.where(in_bag, np.int32(-1), shown[own])} if _by_tree(in_bag) else shown  # type: ignore[arg-type]
-    judges = (
-        np.ones(len(stored.y), dtype=bool) if in_bag is None else ~(in_bag.all(axis=1) if _by_tree(in_bag) else in_bag)
-    )
-    fold = generator(learner.seed_, own, "explain").permutation(len(stored.y)) % folds
-    for one in range(folds):
-        teach, judge = fold != one, (fold == one) & judges
-        if not teach.any() or not judge.any():
+    in_bag = stored.in_bag if own in known.encoders else None
+    shown = represent(known.encoders, stored.X, parts.n_jobs)
+    honest = dict(shown)
+    unseen = np.ones(len(stored.y), dtype=bool)
+    if in_bag is not None and in_bag.ndim == 2:
+        honest[own] = np.where(in_bag, np.int32(-1), shown[own])
+        unseen = np.asarray(~in_bag.all(axis=1))
+    elif in_bag is not None:
+        unseen = ~in_bag
+    fold = generator(known.seed, own, "explain").permutation(len(stored.y)) % folds
+    for number in range(folds):
+        learning = fold != number
+        testing = (fold == number) & unseen
+        if not learning.any() or not testing.any():
             continue
-        counts = np.bincount(stored.y[teach], minlength=len(learner.tasks_[task].classes))
-        channel = learner._channel().with_class_counts(counts)
-        for name, encoder in learner.encoders_.items():
-            weights = None if stored.weights is None else stored.weights[teach]
-            channel = taking_weights(channel.update, weights)(
-                name,
-                encoder,
-                shown[name][teach],
-                stored.y[teach],
-                in_bag=in_bag[teach] if in_bag is not None and name == own else None,
-                rows=np.arange(int(teach.sum())),
-                rng=generator(learner.seed_, own, "explain", name),
-                n_jobs=learner.n_jobs,
-            )
-        yield Judgement(channel, {name: Z[judge] for name, Z in honest.items()}, stored.y[judge])
-
-
-def _by_tree(in_bag: NDArray[np.bool_] | None) -> bool:
-    return in_bag is not None and in_bag.ndim == 2
+        counts = np.bincount(stored.y[learning], minlength=len(known.tasks[task].classes))
+        channel = parts.channel.start(no_counts()).with_class_counts(counts)
+        for name, encoder in known.encoders.items():
+            seen = Seen(
+                shown[name],
+                stored.y,
+                np.zeros(len(stored.y), dtype=np.intp),
+                stored.weights,
+                in_bag if name == own else None,
+                encoder.n_leaves if isinstance(encoder, LeafEncoder) else 0,
+                encoder.n_answers if isinstance(encoder, AnsweringEncoder) else 0,
+            ).take(learning)
+            seen = replace(seen, rows=np.arange(len(seen)))
+            if isinstance(channel, RandomChannel):
+                rng = generator(known.seed, own, "explain", name)
+                channel = channel.train(name, seen, rng=rng, n_jobs=parts.n_jobs)
+            else:
+                channel = channel.update(name, seen)
+        representations = {name: Z[testing] for name, Z in honest.items()}
+        yield Trial(channel, representations, stored.y[testing])

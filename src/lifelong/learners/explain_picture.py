@@ -18,18 +18,25 @@ def draw(explanation: "Explanation") -> Figure:
     helps = 100 * explanation.helps  # (T, U), points of accuracy
     tasks, encoders = explanation.tasks, explanation.encoders
     n_tasks, n_encoders = helps.shape
-    figure = Figure(figsize=(max(3.6, 0.62 * n_encoders + 2.2), max(2.4, 0.46 * n_tasks + 1.5)), layout="constrained")
+    figure = Figure(
+        figsize=(max(3.6, 0.62 * n_encoders + 2.2), max(2.4, 0.46 * n_tasks + 1.5)),
+        layout="constrained",
+    )
     axis = figure.subplots()
     known = helps[~np.isnan(helps)]
     largest = max(float(np.abs(known).max(initial=0)), 0.1)
     axis.set_facecolor(_OWN)
-    picture = axis.imshow(helps, cmap="RdBu", vmin=-largest, vmax=largest, aspect="auto", interpolation="nearest")
+    picture = axis.imshow(
+        helps, cmap="RdBu", vmin=-largest, vmax=largest, aspect="auto", interpolation="nearest"
+    )
     for (t, u), gain in np.ndenumerate(helps):
         own = bool(np.isnan(gain))
         text = f"{100 * explanation.before[t]:.0f} %" if own else f"{gain:+.1f}".replace("-", "−")
         dark = not own and abs(gain) > 0.6 * largest
         axis.text(u, t, text, ha="center", va="center", fontsize=8, color="white" if dark else _INK)
-    axis.set_xticks(range(n_encoders), [str(name) for name in encoders], rotation=30, ha="right", fontsize=9)
+    axis.set_xticks(
+        range(n_encoders), [str(name) for name in encoders], rotation=30, ha="right", fontsize=9
+    )
     axis.set_yticks(range(n_tasks), [str(name) for name in tasks], fontsize=9)
     axis.set_xlabel("encoder of", fontsize=9.5, color=_INK)
     axis.set_ylabel("helps task", fontsize=9.5, color=_INK)

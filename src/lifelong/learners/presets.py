@@ -1,7 +1,6 @@
 """The paper's two learners: SiLLy-F (forests) and SiLLy-N (networks)."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.ensemble import RandomForestClassifier
@@ -11,15 +10,21 @@ from sklearn.preprocessing import FunctionTransformer
 from lifelong._extras import require
 from lifelong._random import RandomState
 from lifelong._validation import check_choice, check_count, check_share
-from lifelong.channels import Channel, ForestChannel, LeafChannel, NeighboursChannel, RidgeChannel
-from lifelong.encoders.base import Encoder
+from lifelong.channels import (
+    Channel,
+    ForestChannel,
+    LeafChannel,
+    NeighboursChannel,
+    RidgeChannel,
+)
+from lifelong.encoders.base import ComparableEncoder, Encoder, SharingEncoder
 from lifelong.encoders.forest import ForestEncoder, flatten
+from lifelong.exceptions import ParameterError
 from lifelong.learners.silly import Silly, choose_channel
 from lifelong.nets.recipe import Recipe
 
 if TYPE_CHECKING:
     from lifelong.nets.architectures import Network
-    from lifelong.persistence.store import Store
 
 
 class SillyForest(Silly):
@@ -27,16 +32,26 @@ class SillyForest(Silly):
 
     Parameters
     ----------
-    n_estimators : int
-        Trees per task.
-    max_depth : int, optional
-    max_samples : float
-        Share of a task's rows that each tree grows on. The others are its held-out rows, from which the task's own
-        channel learns.
-    max_features, min_samples_leaf
-        As in scikit-learn's forests.
+    n_estimators : int, default 10
+        Trees per task. More trees make every task's posteriors smoother, at as much more time and
+        memory.
+    max_depth : int or None, default 30
+        Deepest level of a tree; None grows until leaves are pure.
+    max_samples : float, default 0.67
+        Share of a task's rows that each tree grows on. The others are its held-out rows, from which
+        the task's own channel learns.
+    max_features : "sqrt", "log2", int, float or None, default "sqrt"
+        Columns that a split looks at, as in scikit-learn's forests.
+    min_samples_leaf : int or float, default 1
+        Rows that a leaf has at least, as in scikit-learn's forests.
     channel : "leaf" (the paper), "ridge" (closed form, learnt weights), or a Channel
-    budget, keep, replay, n_jobs, random_state, store
+        What a task learns on the forests. ``"leaf"`` is the default.
+    budget, keep, replay, task_inference, n_jobs, random_state, store
+        See :class:`~lifelong.learners.silly.Silly`.
+
+    Attributes
+    ----------
+    tasks_, encoders_, channels_, memory_ : mapping
         See :class:`~lifelong.learners.silly.Silly`.
 
     Examples
@@ -49,6 +64,14 @@ class SillyForest(Silly):
     SillyForest(random_state=0)
     >>> learner.predict([[0.5, 0.5]], task="xor"), learner.predict([[0.5, 0.5]], task="xnor")
     (array([0]), array([1]))
+
+    See Also
+    --------
+    SillyNetwork : networks instead of forests.
+
+    References
+    ----------
+    Vogelstein, Dey et al., Simple Lifelong Learning Machines, TPAMI 2025.
     """
 
     def __init__(
@@ -63,9 +86,10 @@ class SillyForest(Silly):
         budget: int | None = None,
         keep: Literal["first", "useful"] = "first",
         replay: float = 1.0,
+        task_inference: bool = True,
         n_jobs: int | None = None,
         random_state: RandomState = None,
-        store: "str | Path | Store | None" = None,
+        store: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -76,13 +100,17 @@ class SillyForest(Silly):
         self.budget = budget
         self.keep = keep
         self.replay = replay
+        self.task_inference = task_inference
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.store = store
 
     @classmethod
     def best(cls, **parameters: Any) -> "SillyForest":
-        """The most accurate settings we know, not the paper's: ``lifelong run ablation-best-forest`` takes them apart.
+        """The most accurate settings we know, not the paper's: 100 trees per task, ridge channels.
+
+        ``lifelong run ablation-best-forest`` takes them apart. ``parameters`` are those of the
+        constructor, and take the place of these settings.
 
         >>> SillyForest.best(random_state=0).channel
         'ridge'
@@ -93,59 +121,88 @@ class SillyForest(Silly):
         check_count(self.n_estimators, "n_estimators")
         check_share(self.max_samples, "max_samples")
         return ForestEncoder(
-            self.n_estimators, self.max_depth, self.max_samples, self.max_features, self.min_samples_leaf
+            self.n_estimators,
+            self.max_depth,
+            self.max_samples,
+            self.max_features,
+            self.min_samples_leaf,
         )
 
     def _channel(self) -> Channel:
         return choose_channel(self.channel, {"leaf": LeafChannel(), "ridge": RidgeChannel()})
 
     def plain_models(self, n_tasks: int) -> dict[str, Any]:
-        """An ordinary random forest with as many trees as one encoder, and with as many as the whole ensemble."""
+        """An ordinary random forest as large as one encoder, and one as large as the ensemble."""
         n_encoders = min(n_tasks, self.budget or n_tasks)
         return {
-            name: make_pipeline(
-                FunctionTransformer(flatten),
-                RandomForestClassifier(
-                    self.n_estimators * times,
-                    max_depth=self.max_depth,
-                    max_features=self.max_features,
-                    min_samples_leaf=self.min_samples_leaf,
-                    random_state=self.random_state,
-                ),
-            )
-            for name, times in {"rf-one-encoder": 1, "rf-same-size": n_encoders}.items()
+            "rf-one-encoder": self._plain_forest(self.n_estimators),
+            "rf-same-size": self._plain_forest(self.n_estimators * n_encoders),
         }
+
+    def _plain_forest(self, n_estimators: int) -> Any:
+        forest = RandomForestClassifier(
+            n_estimators,
+            max_depth=self.max_depth,
+            max_features=self.max_features,
+            min_samples_leaf=self.min_samples_leaf,
+            random_state=self.random_state,
+        )
+        return make_pipeline(FunctionTransformer(flatten), forest)
 
 
 class SillyNetwork(Silly):
-    """SiLLy-N: each task trains a network; every task learns channels on all networks' last hidden layers.
+    """SiLLy-N: each task trains a network; every task learns channels on all networks' layers.
 
     Needs torch: ``pip install 'lifelong[torch]'``.
 
     Parameters
     ----------
     network : "auto", "cnn", "mlp", hidden sizes such as (10, 10), or a function in_shape → nn.Module
-        ``"auto"`` is the paper's CNN for images and its tabular MLP for flat rows.
-    width : float
+        ``"auto"``, the default, is the paper's CNN for images and its tabular MLP for flat rows.
+    width : float, default 1
         Multiplies the size of every layer: 0.25 is the paper's four times narrower network.
-    channel : "forest" (20 trees, the paper), "ridge" (closed form, learnt weights), "neighbours", or a Channel
-    max_samples : float
+    channel : "forest" (20 trees, the paper), "ridge" (closed form), "neighbours", or a Channel
+        What a task learns on the networks. ``"forest"`` is the default.
+    max_samples : float, default 0.67
         Share of a task's rows that its network trains on; its own channel learns from the others.
-    epochs, lr, batch_size
-        Adam's training.
-    recipe : Recipe, optional
-        A whole training recipe; takes the place of ``epochs``, ``lr`` and ``batch_size``.
-    layer : "last" (the paper) or "middle"
-        Which hidden layer is the representation; see :class:`~lifelong.encoders.network.NetworkEncoder`.
-    n_networks : int
-        Networks per task, side by side. Each trains in full, so that two take twice as long as one.
-    device : str
-        ``"auto"`` is the GPU where there is one.
+    recipe : "paper", "strong" or a Recipe, default "paper"
+        How networks are trained. ``"strong"`` augments images and lets the learning rate rise and
+        fall, which brings most for small sets of images.
+    epochs, lr, batch_size : optional
+        Take the place of what a recipe by name says. Beside a Recipe of your own they are an error:
+        change the recipe instead.
+    layer : "last" (the paper) or "middle", default "last"
+        Which hidden layer is the representation: see :class:`~lifelong.NetworkEncoder`.
+    n_networks : int, default 1
+        Networks per task, side by side. Each trains in full: two take twice as long as one.
+    device : str, default "auto"
+        The GPU where there is one.
     encoder : Encoder, optional
-        Such as a :class:`~lifelong.encoders.pretrained.PretrainedEncoder`; takes the place of everything about
-        networks above. A frozen one serves all tasks: ``budget=1``.
-    budget, keep, replay, n_jobs, random_state, store
+        Such as a :class:`~lifelong.PretrainedEncoder`; takes the place of everything about networks
+        above, which must then be left alone. A frozen one serves all tasks: ``budget=1``.
+    budget, keep, replay, task_inference, n_jobs, random_state, store
         See :class:`~lifelong.learners.silly.Silly`.
+
+    Attributes
+    ----------
+    tasks_, encoders_, channels_, memory_ : mapping
+        See :class:`~lifelong.learners.silly.Silly`.
+
+    Examples
+    --------
+    >>> from lifelong.tasks.simulations import gaussian_xor
+    >>> learner = SillyNetwork((10, 10), epochs=20, lr=1e-2, random_state=0)
+    >>> learner = learner.partial_fit(*gaussian_xor(200, random_state=0), task="xor")
+    >>> learner.predict([[0.5, 0.5]], task="xor")
+    array([0])
+
+    See Also
+    --------
+    SillyForest : forests instead of networks; needs no torch.
+
+    References
+    ----------
+    Vogelstein, Dey et al., Simple Lifelong Learning Machines, TPAMI 2025.
     """
 
     def __init__(
@@ -155,10 +212,10 @@ class SillyNetwork(Silly):
         width: float = 1.0,
         channel: str | Channel = "forest",
         max_samples: float = 0.67,
-        epochs: int = 100,
-        lr: float = 3e-4,
-        batch_size: int = 32,
-        recipe: Recipe | None = None,
+        epochs: int | None = None,
+        lr: float | None = None,
+        batch_size: int | None = None,
+        recipe: Recipe | Literal["paper", "strong"] | None = None,
         layer: Literal["last", "middle"] = "last",
         n_networks: int = 1,
         device: str = "auto",
@@ -166,9 +223,10 @@ class SillyNetwork(Silly):
         budget: int | None = None,
         keep: Literal["first", "useful"] = "first",
         replay: float = 1.0,
+        task_inference: bool = True,
         n_jobs: int | None = None,
         random_state: RandomState = None,
-        store: "str | Path | Store | None" = None,
+        store: Any = None,
     ) -> None:
         require("torch", extra="torch", for_what="SillyNetwork")
         self.network = network
@@ -186,37 +244,74 @@ class SillyNetwork(Silly):
         self.budget = budget
         self.keep = keep
         self.replay = replay
+        self.task_inference = task_inference
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.store = store
 
     @classmethod
     def best(cls, **parameters: Any) -> "SillyNetwork":
-        """The most accurate settings we know, not the paper's: ``lifelong run ablation-best`` takes them apart.
+        """The most accurate settings we know, not the paper's.
 
-        The recipe is ``Recipe.strong()`` or one you bring; ``epochs``, ``lr`` and ``batch_size`` change it.
+        Ridge channels on the middle layers of networks that train on 85 % of the rows by the strong
+        recipe; ``lifelong run ablation-best`` takes them apart. ``parameters`` are those of the
+        constructor, and take the place of these settings; ``epochs``, ``lr`` and ``batch_size``
+        change the recipe.
 
-        >>> SillyNetwork.best(epochs=20).recipe == replace(Recipe.strong(), epochs=20)
+        >>> SillyNetwork.best(epochs=20).training_recipe() == replace(Recipe.strong(), epochs=20)
         True
         """
-        training = {name: parameters.pop(name) for name in ("epochs", "lr", "batch_size") if name in parameters}
-        recipe = replace(parameters.pop("recipe", None) or Recipe.strong(), **training)
-        known = {"channel": "ridge", "layer": "middle", "max_samples": 0.85}
-        return cls(**{**known, **parameters}, recipe=recipe)
+        ours: dict[str, Any] = {"channel": "ridge"}
+        if parameters.get("encoder") is None:
+            ours |= {"layer": "middle", "max_samples": 0.85, "recipe": "strong"}
+        return cls(**{**ours, **parameters})
 
-    def _recipe(self) -> Recipe:
-        return self.recipe or Recipe(epochs=self.epochs, lr=self.lr, batch_size=self.batch_size)
+    def training_recipe(self) -> Recipe:
+        """How networks are trained: the recipe, with ``epochs``, ``lr`` and ``batch_size``."""
+        wanted = {"epochs": self.epochs, "lr": self.lr, "batch_size": self.batch_size}
+        changes: dict[str, Any] = {
+            name: value for name, value in wanted.items() if value is not None
+        }
+        if isinstance(self.recipe, Recipe):
+            if changes:
+                names = ", ".join(changes)
+                raise ParameterError(
+                    f"recipe is a Recipe of your own, and {names} would change it. Give either: "
+                    f"recipe=dataclasses.replace(recipe, {_as_arguments(changes)})."
+                )
+            return self.recipe
+        name = check_choice(self.recipe or "paper", "recipe", ["paper", "strong"])
+        known = {"paper": Recipe.paper, "strong": Recipe.strong}
+        return replace(known[name](), **changes)
 
     def _encoder(self) -> Encoder:
         if self.encoder is not None:
+            self._check_left_alone()
             return self.encoder
         from lifelong.encoders.network import NetworkEncoder
 
         check_share(self.max_samples, "max_samples")
         check_choice(self.layer, "layer", ["last", "middle"])
         return NetworkEncoder(
-            self.network, self.width, self.max_samples, self._recipe(), self.device, self.layer, self.n_networks
+            self.network,
+            self.width,
+            self.max_samples,
+            self.training_recipe(),
+            self.device,
+            self.layer,
+            self.n_networks,
         )
+
+    def _check_left_alone(self) -> None:
+        """With an encoder of the user's, parameters about networks would be ignored."""
+        plain = SillyNetwork()
+        for name in _OF_NETWORKS:
+            value = getattr(self, name)
+            if value != getattr(plain, name):
+                raise ParameterError(
+                    f"encoder= takes the place of everything about networks, and {name}={value!r} "
+                    f"would be ignored. Leave {name} out, or set it on the encoder."
+                )
 
     def _channel(self) -> Channel:
         known: dict[str, Channel] = {
@@ -228,27 +323,42 @@ class SillyNetwork(Silly):
 
     def sizes(self) -> dict[str, int]:
         """As for every learner; a frozen network that several encoders stand on counts once."""
-        sizes, seen = super().sizes(), set()
-        for shared in (encoder.shared for encoder in self.encoders_.values() if hasattr(encoder, "shared")):
-            if shared in seen:
-                sizes["parameters"] -= shared.n_parameters
-                sizes["encoders"] -= shared.nbytes
-            seen.add(shared)
+        sizes = super().sizes()
+        counted = set()
+        for encoder in self.encoders_.values():
+            if not isinstance(encoder, SharingEncoder):
+                continue
+            if encoder.shared in counted:
+                sizes["parameters"] -= encoder.shared.n_parameters
+                sizes["encoders"] -= encoder.shared.nbytes
+            counted.add(encoder.shared)
         return sizes
 
-    def plain_models(self, n_tasks: int) -> dict[str, Any]:  # noqa: ARG002
+    def plain_models(self, n_tasks: int) -> dict[str, Any]:
         """The same network with its own softmax head, trained on all rows of a task."""
+        del n_tasks
         if self.encoder is not None:
-            plain = getattr(self.encoder, "plain_models", None)  # an encoder that a user brings may have none
-            return {} if plain is None else dict(plain(self.random_state))
+            if isinstance(self.encoder, ComparableEncoder):
+                return dict(self.encoder.plain_models(self.random_state))
+            return {}
         from lifelong.nets.classifier import NetworkClassifier
 
         return {
             "network": NetworkClassifier(
                 self.network,
                 width=self.width,
-                recipe=self._recipe(),
+                recipe=self.training_recipe(),
                 device=self.device,
                 random_state=self.random_state,
             )
         }
+
+
+_OF_NETWORKS = (
+    *("network", "width", "max_samples", "epochs", "lr", "batch_size", "recipe"),
+    *("layer", "n_networks"),
+)
+
+
+def _as_arguments(changes: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in changes.items())

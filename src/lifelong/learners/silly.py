@@ -1,34 +1,68 @@
-"""SiLLy-X: Algorithms 1–4 of the paper, for any encoder and any channel."""
+"""SiLLy-X: representation ensembling with any encoder and any channel."""
 
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lifelong._parallel import parallel_map
-from lifelong._random import RandomState
+from lifelong._provided import provided
+from lifelong._random import RandomState, seed_from
 from lifelong._validation import Rows, check_choice, check_count, check_share
-from lifelong.channels.base import Channel
-from lifelong.encoders.base import Encoder, FittedEncoder, Mask, Representation
-from lifelong.exceptions import InputError, ParameterError
-from lifelong.learners.base import Lesson
-from lifelong.learners.budget import check_keep, least_useful
+from lifelong.channels.base import Channel, FittedChannel
+from lifelong.encoders.base import Encoder, FittedEncoder
+from lifelong.engines import current
+from lifelong.exceptions import InputError, ParameterError, PersistenceError
+from lifelong.learners import algorithms
+from lifelong.learners.algorithms import Parts
+from lifelong.learners.base import Answer, Learner, check_name
+from lifelong.learners.density import Density, Scaling
 from lifelong.learners.explain import Explanation, explain
-from lifelong.learners.foreign import Foreign
-from lifelong.learners.many import Many, train_encoder
-from lifelong.learners.memory import StoredRows, keep
-from lifelong.learners.optional import taking_weights
-from lifelong.learners.parts import pieces
-from lifelong.learners.stored import Stored
-from lifelong.tasks.base import TaskName
-
-if TYPE_CHECKING:
-    from lifelong.persistence.store import Store
+from lifelong.learners.knowledge import Knowledge, Lesson, StoredRows
+from lifelong.learners.task_inference import novelty
+from lifelong.tasks.base import Task, TaskName
 
 
-class Silly(Stored, Foreign, Many):
+class OpenStore(Protocol):
+    """A directory where a learner keeps what it knows. It belongs to one learner object."""
+
+    def newest(self, learner: "Silly", known: Knowledge | None) -> Knowledge | None:
+        """What is stored, if that is another state than ``known``; else ``known`` itself."""
+        ...
+
+    def updated(
+        self,
+        learner: "Silly",
+        known: Knowledge | None,
+        change: Callable[[Knowledge | None], Knowledge],
+    ) -> Knowledge:
+        """Change the newest state, store the outcome, and return it; nobody else writes then."""
+        ...
+
+
+class NewEncoder(Protocol):
+    """An encoder from elsewhere, checked."""
+
+    @property
+    def encoder(self) -> FittedEncoder: ...
+    @property
+    def in_shape(self) -> tuple[int, ...]: ...
+    @property
+    def checksum(self) -> str | None: ...
+
+
+class Files(Protocol):
+    """What a learner needs of files; :mod:`lifelong.persistence` provides it."""
+
+    def open_store(self, store: Any) -> OpenStore: ...
+
+    def read_encoder(
+        self, source: Any, learner: "Silly", known: Knowledge | None, max_bytes: int
+    ) -> NewEncoder: ...
+
+
+class Silly(Learner):
     """Representation ensembling with parts of your choice.
 
     Parameters
@@ -36,32 +70,60 @@ class Silly(Stored, Foreign, Many):
     encoder : Encoder
         How a task's encoder is trained.
     channel : Channel
-        An empty channel: what each task learns on the representations of all encoders.
+        What each task learns on the representations of all encoders.
     budget : int, optional
-        At most so many encoders.
-    keep : "first" (the paper) or "useful"
-        Which encoders, once the budget is spent. ``"first"``: no more are trained, no rows are kept, and new tasks get
-        channels alone. ``"useful"``: every task trains one, and the one that says least about all tasks so far goes;
-        this takes ridge channels, and rows are kept as ``replay`` says.
-    replay : float
-        Share of a task's rows that is kept for later encoders (backward transfer). 0 keeps none.
+        At most so many encoders. Without it every task trains one.
+    keep : "first" (the paper) or "useful", default "first"
+        Which encoders, once the budget is spent. ``"first"``: no more are trained, no rows are
+        kept, and new tasks get channels alone. ``"useful"``: every task trains one, and the one
+        that tells least about all tasks so far goes; this takes ridge channels, and rows are kept
+        as ``replay`` says.
+    replay : float, default 1
+        Share of a task's rows that is kept for later encoders (backward transfer). 0 keeps none:
+        then old tasks gain nothing from new ones.
+    task_inference : bool, default True
+        Whether to note where tasks' rows lie, which :meth:`predict` without a task,
+        :meth:`predict_task` and :meth:`novelty` need. Without it, learning is faster and what is
+        learnt smaller.
     n_jobs : int, optional
-        Threads (trees, channels), or processes (networks in :meth:`partial_fit_many`). Results do not depend on it.
-    random_state : int, Generator or None
+        Threads (trees, channels), or processes (networks in :meth:`partial_fit_many`). Results do
+        not depend on it.
+    random_state : int, Generator or None, default None
+        The same number gives the same bits.
     store : path or Store, optional
-        A directory where the learner keeps itself: it is saved before :meth:`partial_fit` returns, goes on from what is
-        there when it is made again, and loads its parts when they are needed. See :class:`~lifelong.persistence.Store`.
+        A directory where the learner keeps itself: it is saved before :meth:`partial_fit` returns,
+        goes on from what is there when it is made again, and loads its parts when they are needed.
+        See :class:`~lifelong.persistence.Store`.
 
     Attributes
     ----------
-    tasks_, encoders_, channels_, memory_, densities_ : dict
+    knowledge_ : Knowledge
+        All of the following in one frozen value.
+    tasks_, encoders_, channels_, memory_, densities_ : mapping
         By task: what is known of it, its encoder, its channel, its stored rows, where its rows lie.
-    addresses_ : dict
-        The name under which a task was learnt, and by which its encoder and its randomness go, where that is another.
+    addresses_ : mapping
+        The name under which a task was learnt, and by which its encoder and its randomness go,
+        where that is another.
+
+    Examples
+    --------
+    >>> from lifelong import ForestEncoder, LeafChannel
+    >>> learner = Silly(ForestEncoder(n_trees=5), LeafChannel(), random_state=0)
+    >>> X, y = [[0.0], [1.0]] * 5, ["no", "yes"] * 5
+    >>> learner.partial_fit(X, y, task="Lyon").predict([[0.9]], task="Lyon")
+    array(['yes'], dtype='<U3')
+
+    See Also
+    --------
+    SillyForest, SillyNetwork : the paper's two learners.
+
+    References
+    ----------
+    Vogelstein, Dey et al., Simple Lifelong Learning Machines, TPAMI 2025.
     """
 
     _takes_weights: ClassVar[bool] = True
-
+    knowledge_class: ClassVar[type[Knowledge]] = Knowledge
     encoder: Encoder
     channel: str | Channel
 
@@ -73,57 +135,37 @@ class Silly(Stored, Foreign, Many):
         budget: int | None = None,
         keep: Literal["first", "useful"] = "first",
         replay: float = 1.0,
+        task_inference: bool = True,
         n_jobs: int | None = None,
         random_state: RandomState = None,
-        store: "str | Path | Store | None" = None,
+        store: Any = None,
     ) -> None:
         self.encoder = encoder
         self.channel = channel
         self.budget = budget
         self.keep = keep
         self.replay = replay
+        self.task_inference = task_inference
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.store = store
 
-    def alone(self, task: TaskName) -> "Silly | None":
-        """A copy that knows ``task`` alone, with the encoder it trained itself: encoders depend on no other task."""
-        address = self._address(task)
-        if address not in self.encoders_:
-            return None
-        single = copy(self)
-        single.store = None
-        for state in ("tasks_", "memory_"):
-            whole = getattr(self, state)
-            setattr(single, state, {task: whole[task]} if task in whole else {})
-        single.encoders_ = {address: self.encoders_[address]}
-        single.channels_ = {task: self.channels_[task].only([address])}
-        single.densities_ = {task: self.densities_[task].only([address])} if task in self.densities_ else {}
-        return single
+    # Parts
 
-    def explain(self, task: TaskName | None = None, X: Any = None, y: Any = None, *, folds: int = 5) -> Explanation:
-        """Which encoders help a task (or every task), and by how much.
-
-        Judged by rows that nobody has learnt from: ``X`` and ``y`` if given, or ``X = {task: (X, y), …}`` for several
-        tasks; else the task's stored rows, on which channels are learnt anew ``folds`` times, each time without the
-        rows they are judged by. A forest of the task's own then answers with those trees that have not seen the row, a
-        third of them, so that it looks worse, and other tasks' more helpful, than it is: give rows if you have some.
-
-        Returns
-        -------
-        Explanation
-            Accuracies; prints as a table, and ``plot()`` draws who helps whom.
-        """
-        return self._retried(lambda: explain(self, task, X, y, folds=folds))
-
-    def _start(self) -> None:
+    def _parts(self) -> Parts:
+        """The parameters, checked."""
         check_count(self.budget, "budget", optional=True)
         check_share(self.replay, "replay")
         check_choice(self.keep, "keep", ["first", "useful"])
-        check_keep(self.keep, self._channel())
-        self._encoder()
-        self.encoders_, self.channels_, self.memory_ = {}, {}, {}
-        self.densities_, self.addresses_, self.scaling_ = {}, {}, None
+        return Parts(
+            self._encoder(),
+            self._channel(),
+            self.budget,
+            self.keep,
+            self.replay,
+            self.task_inference,
+            self.n_jobs,
+        )
 
     def _encoder(self) -> Encoder:
         return self.encoder
@@ -131,124 +173,259 @@ class Silly(Stored, Foreign, Many):
     def _channel(self) -> Channel:
         return choose_channel(self.channel, {})
 
-    def _open_places(self) -> int | None:
-        """How many more encoders will be trained (None: any number)."""
-        if self.budget is None or self.keep == "useful":
+    def _start(self, seed: int, in_shape: tuple[int, ...], names: NDArray[Any] | None) -> Knowledge:
+        self._parts()
+        return Knowledge(seed, in_shape, names)
+
+    # Learning
+
+    def _learn(self, known: Knowledge, lesson: Lesson) -> Knowledge:
+        return algorithms.learn(known, lesson, self._parts())
+
+    def partial_fit_many(self, tasks: Iterable[Task]) -> Self:
+        """Learn many new tasks: as if by :meth:`partial_fit` one by one, bit for bit.
+
+        But encoders train in parallel: on ``n_jobs`` threads (forests) or processes (networks), one
+        encoder each; or on a cluster (:func:`lifelong.engine`), where each task's channel learns
+        from all encoders in parallel, too. All tasks are learnt, or none.
+        """
+
+        def learnt(known: Knowledge | None) -> Knowledge | None:
+            lessons = []
+            for task in tasks:
+                known, rows = self._rows_to_learn(known, task.X_train)
+                lessons.append(self._lesson(known, rows, task.y_train, check_name(task.name)))
+            if known is None or not lessons:
+                return known
+            _check_new(known, [lesson.task for lesson in lessons])
+            parts = self._parts()
+            independent = algorithms.are_independent(known, len(lessons), parts)
+            if current() is not None and self.store is None and independent:
+                return algorithms.learn_on_cluster(known, lessons, parts)
+            return algorithms.learn_many(known, lessons, parts)
+
+        return self._update(learnt)
+
+    def add_encoder(
+        self, encoder: Any, name: TaskName | None = None, *, max_bytes: int = 2**30
+    ) -> Self:
+        """Take in an encoder that another learner has trained.
+
+        Every task with stored rows learns to use it. It brings no rows and no task. It must read
+        rows of the same shape, be of the same kind as this learner's own and not be here yet; it
+        counts towards the budget. A learner without tasks may take encoders first.
+
+        Parameters
+        ----------
+        encoder : path of a file by :func:`~lifelong.export_encoder`, or an encoder in memory
+        name : str or int, optional
+            What ``encoders_`` calls it: no name of a task. By default made from its checksum.
+        max_bytes : int, default 1 GiB
+            Larger files are refused unread.
+        """
+
+        def with_encoder(known: Knowledge | None) -> Knowledge:
+            found = files().read_encoder(encoder, self, known, max_bytes)
+            if known is None:
+                known = self._begin(found.in_shape)
+            parts = self._parts()
+            if self.store is not None and not known.tasks:
+                raise InputError(
+                    "A learner with a store takes encoders once it has learnt a task: "
+                    "partial_fit first."
+                )
+            full = self.budget == len(known.encoders) and not known.tasks
+            if parts.places_left(known) == 0 or full:
+                raise InputError(
+                    f"The budget of {self.budget} encoders is spent. Nothing was added.",
+                    see="exchange",
+                )
+            wanted = _name_of(found) if name is None else check_name(name)
+            if wanted in {*known.encoders, *known.tasks, *known.addresses.values()}:
+                raise InputError(
+                    f"There is a task or an encoder {wanted!r} already. Choose another name."
+                )
+            return algorithms.add_encoder(known, wanted, found.encoder, parts)
+
+        return self._update(with_encoder)
+
+    def _forget(self, known: Knowledge, task: TaskName, *, encoder: bool) -> Knowledge:
+        address = known.address(task)
+        known = known.without_task(task)
+        if encoder and address in known.encoders:
+            return known.without_encoder(address)
+        return known
+
+    def _rename(self, known: Knowledge, old: TaskName, new: TaskName) -> Knowledge:
+        return known.renamed(old, new)
+
+    def alone(self, task: TaskName) -> "Silly | None":
+        """A copy that knows ``task`` alone, with the encoder it trained itself.
+
+        Encoders depend on no other task. None if the task has no encoder of its own.
+        """
+        known = self._learnt("knowledge_").only(task)
+        if known is None:
             return None
-        return max(self.budget - len(self.encoders_), 0)
+        single = copy(self)
+        single.store = None
+        single.knowledge_ = known
+        return single
 
-    def _learn(self, lesson: Lesson) -> None:
-        if self._open_places() == 0:
-            self._add_channel(lesson)
-        else:
-            address = self._claim(lesson.task)
-            self._learn_with(lesson, *train_encoder(self._encoder(), self.seed_, address, lesson, self.n_jobs))
+    # Answers
 
-    def _learn_with(self, lesson: Lesson, encoder: FittedEncoder, in_bag: Mask) -> None:
-        self._add_channel(lesson)
-        address = self._address(lesson.task)
-        # Algorithm 2: the task's channel on its own encoder, which has seen the in-bag rows
-        rows = StoredRows(lesson.X, lesson.y, None, lesson.weights)
-        own = self._see(lesson.task, self.channels_[lesson.task], address, encoder, rows, in_bag)
-        self.channels_ = self.channels_ | {lesson.task: own}
-        self._spread(address, encoder)
-        self._remember(lesson._replace(in_bag=in_bag))
+    def _posteriors(self, known: Knowledge, X: Rows, task: TaskName) -> NDArray[np.float64]:
+        return algorithms.posteriors(known, X, task, self.n_jobs)
 
-    def _spread(self, name: TaskName, encoder: FittedEncoder) -> None:
-        """Algorithm 3: the new encoder → every earlier task's channel, from its stored rows."""
-        old = self.memory_.items()
-        seen = {task: self._see(task, self.channels_[task], name, encoder, stored) for task, stored in old}
-        self.channels_ = self.channels_ | seen  # once: a new map per task would make a task's cost quadratic in T
-        self.encoders_ = self.encoders_ | {name: encoder}
-        if self.budget is not None and len(self.encoders_) > self.budget:
-            self._let_go(least_useful(self.channels_.values()))
+    def _joint_posteriors(
+        self, known: Knowledge, X: Rows
+    ) -> Mapping[TaskName, NDArray[np.float64]]:
+        if set(known.densities) != set(known.tasks):
+            raise self._say_which_task()
+        return algorithms.joint_posteriors(known, X, self.n_jobs)
 
-    def _add_channel(self, lesson: Lesson) -> None:
-        """Algorithm 2: the task's channel on every earlier encoder → all its rows."""
-        self._claim(lesson.task)
-        self._show(lesson, self._channel(), StoredRows(lesson.X, lesson.y, None, lesson.weights))
+    def _novelty(self, known: Knowledge, X: Rows) -> NDArray[np.float64]:
+        if not known.densities or known.scaling is None:
+            return super()._novelty(known, X)
+        return novelty(known.densities, known.scaling.project(X, known.seed))
 
-    def _extend(self, lesson: Lesson) -> None:
-        # No encoder has seen these rows, so every channel may learn from all of them.
-        first = lesson.record.n_rows - len(lesson.y)
-        rows = StoredRows(lesson.X, lesson.y, np.arange(first, lesson.record.n_rows), lesson.weights)
-        self._show(lesson, self.channels_[lesson.task], rows)
-        self._remember(lesson)
+    def explain(
+        self, task: TaskName | None = None, X: Any = None, y: Any = None, *, folds: int = 5
+    ) -> Explanation:
+        """Which encoders help a task (or every task), and by how much.
 
-    def _show(self, lesson: Lesson, channel: Channel, rows: StoredRows) -> None:
-        """Let the task's channel learn from rows through every encoder there is."""
-        channel = channel.with_class_counts(lesson.record.class_counts)
-        self.channels_ = self.channels_ | {lesson.task: channel}
-        self._locate(lesson)
-        for name, encoder in self.encoders_.items():
-            channel = self._see(lesson.task, channel, name, encoder, rows)
-        self.channels_ = self.channels_ | {lesson.task: channel}
+        Measured on rows that nothing has learnt from: ``X`` and ``y`` if given, or
+        ``X = {task: (X, y), …}`` for several tasks; else the task's stored rows, on which channels
+        are learnt anew ``folds`` times, each time without the rows they are measured on. A forest
+        of the task's own then answers with those trees that have not seen the row, a third of them,
+        so that it looks worse, and other tasks' more helpful, than it is: give rows if you have
+        some.
 
-    def _see(
-        self,
-        task: TaskName,
-        channel: Channel,
-        name: TaskName,
-        encoder: FittedEncoder,
-        rows: StoredRows,
-        in_bag: Mask | None = None,
-    ) -> Channel:
-        """The task's channel, having learnt from rows through the encoder called ``name``; and so has its density."""
-        # A channel of your own may draw; where nothing is drawn, a generator can cost more than the channel itself.
-        rng = self._rng(self._address(task), "channel", name) if getattr(channel, "draws", True) else None
-        for part in pieces(len(rows.y), None if getattr(channel, "in_pieces", False) else max(len(rows.y), 1)):
-            some, seen = rows.piece(part), None if in_bag is None else in_bag[part]
-            Z = encoder.encode(some.X)
-            if Z.dtype.kind == "f" and not np.isfinite(Z).all():
-                raise InputError(f"Encoder {name!r} turns rows into NaN or infinity: it is of no use to any channel.")
-            self._view(task, name, encoder, Z, some, seen)
-            update = taking_weights(channel.update, some.weights)
-            channel = update(name, encoder, Z, some.y, in_bag=seen, rows=some.rows, rng=rng, n_jobs=self.n_jobs)
-        return channel
-
-    def _remember(self, lesson: Lesson) -> None:
-        """Keep rows for encoders to come; with the budget spent there are none to come, and all rows go."""
-        if self._open_places() == 0 or self.replay == 0:
-            self.memory_ = {}
-            return
-        first = lesson.record.n_rows - len(lesson.y)
-        rng = self._rng(self._address(lesson.task), "replay", lesson.record.n_rows)
-        new = keep(lesson.X, lesson.y, self.replay, first=first, weights=lesson.weights, in_bag=lesson.in_bag, rng=rng)
-        old = self.memory_.get(lesson.task)
-        self.memory_ = self.memory_ | {lesson.task: new if old is None else old.with_rows(new)}
-
-    def _posteriors(self, X: Rows, task: TaskName) -> NDArray[np.float64]:
-        # Algorithm 4: push the rows through all encoders; the task's channel turns representations into posteriors
-        channel = self.channels_[task]
-        return np.concatenate([channel.predict_proba(self._represent(X[part])) for part in pieces(len(X))])
-
-    def _represent(self, X: Rows) -> dict[TaskName, Representation]:
-        encoders = self.encoders_  # asked one by one: together they may be larger than memory
-        encoded = parallel_map(lambda name: encoders[name].encode(X), encoders, n_jobs=self.n_jobs, prefer="threads")
-        return dict(zip(encoders, encoded, strict=True))
+        Returns
+        -------
+        Explanation
+            Accuracies; prints as a table, and ``plot()`` draws who helps whom.
+        """
+        return self._ask(lambda known: explain(self, known, task, X, y, folds=folds))
 
     def sizes(self) -> dict[str, int]:
         """``parameters`` (a count), and bytes of ``encoders``, ``channels`` and stored ``rows``.
 
         Where tasks' rows lie counts as channels.
         """
-        densities = sum(density.nbytes for density in self.densities_.values())
+        known = self._learnt("knowledge_")
+        densities = sum(density.nbytes for density in known.densities.values())
         return {
-            "parameters": sum(encoder.n_parameters for encoder in self.encoders_.values()),
-            "encoders": sum(encoder.nbytes for encoder in self.encoders_.values()),
-            "channels": sum(channel.nbytes for channel in self.channels_.values()) + densities,
-            "rows": sum(stored.nbytes for stored in self.memory_.values()),
+            "parameters": sum(encoder.n_parameters for encoder in known.encoders.values()),
+            "encoders": sum(encoder.nbytes for encoder in known.encoders.values()),
+            "channels": sum(channel.nbytes for channel in known.channels.values()) + densities,
+            "rows": sum(stored.nbytes for stored in known.memory.values()),
         }
 
-    def plain_models(self, n_tasks: int) -> dict[str, Any]:  # noqa: ARG002
+    def plain_models(self, n_tasks: int) -> dict[str, Any]:
         """None: nobody knows the plain counterpart of an encoder that a user brings."""
+        del n_tasks
         return {}
+
+    # What is known
+
+    @property
+    def encoders_(self) -> Mapping[TaskName, FittedEncoder]:
+        """Encoders by the name under which their task was learnt."""
+        return self._learnt("encoders_").encoders  # type: ignore[no-any-return]
+
+    @property
+    def channels_(self) -> Mapping[TaskName, FittedChannel]:
+        """Channels by task."""
+        return self._learnt("channels_").channels  # type: ignore[no-any-return]
+
+    @property
+    def memory_(self) -> Mapping[TaskName, StoredRows]:
+        """Stored rows by task."""
+        return self._learnt("memory_").memory  # type: ignore[no-any-return]
+
+    @property
+    def densities_(self) -> Mapping[TaskName, Density]:
+        """Where tasks' rows lie."""
+        return self._learnt("densities_").densities  # type: ignore[no-any-return]
+
+    @property
+    def addresses_(self) -> Mapping[TaskName, TaskName]:
+        """The name under which a task was learnt, where that is another."""
+        return self._learnt("addresses_").addresses  # type: ignore[no-any-return]
+
+    @property
+    def scaling_(self) -> Scaling | None:
+        """The unit in which rows are measured for task inference."""
+        return self._learnt("scaling_").scaling  # type: ignore[no-any-return]
+
+    # A learner with a store
+
+    def _opened(self) -> OpenStore:
+        if "_open_store" not in vars(self):
+            self._open_store = files().open_store(self.store)
+        return self._open_store
+
+    def _known(self) -> Knowledge | None:
+        known: Knowledge | None = super()._known()
+        if known is None and self.store is not None:
+            known = self._opened().newest(self, None)
+            if known is not None:
+                self.knowledge_ = known
+        return known
+
+    def _update(self, change: Callable[[Any], Any]) -> Self:
+        if self.store is None:
+            return super()._update(change)
+        known: Knowledge | None = super()._known()
+        self.knowledge_ = self._opened().updated(self, known, change)
+        return self
+
+    def _ask(self, question: Callable[[Any], Answer]) -> Answer:
+        while True:
+            known = self._known()
+            try:
+                return super()._ask(question)
+            except PersistenceError:
+                # Another process has learnt more and removed what only the old state needed: go on
+                # from the new one.
+                if self.store is None:
+                    raise
+                newest = self._opened().newest(self, known)
+                if newest is known or newest is None:
+                    raise
+                self.knowledge_ = newest
+
+    def _begin(self, in_shape: tuple[int, ...]) -> Knowledge:
+        """What is known before the first task, where an encoder from elsewhere comes first."""
+        return self._start(seed_from(self.random_state), in_shape, None)
+
+
+def files() -> Files:
+    """How files are read and written: the package hands it in, as imports go one way."""
+    found: Files = provided("files of learners")
+    return found
+
+
+def _check_new(known: Knowledge, names: list[TaskName]) -> None:
+    for position, name in enumerate(names):
+        if name in known.tasks or name in names[:position]:
+            raise InputError(
+                f"Task {name!r} is not new or comes twice. Add rows to it with partial_fit."
+            )
+
+
+def _name_of(found: NewEncoder) -> TaskName:
+    if found.checksum:
+        return f"imported {found.checksum[:8]}"
+    return f"imported {type(found.encoder).__name__}"
 
 
 def choose_channel(channel: str | Channel, known: dict[str, Channel]) -> Channel:
-    """An empty channel by its name, or the one a user brings."""
+    """A channel by its name, or the one a user brings."""
     if isinstance(channel, str):
         return known[check_choice(channel, "channel", list(known))]
-    if not all(hasattr(channel, method) for method in ("with_class_counts", "update", "only", "predict_proba")):
-        raise ParameterError(f"channel={channel!r} is no Channel. Choose one of: {', '.join(map(repr, known))}.")
+    if not isinstance(channel, Channel):
+        names = ", ".join(map(repr, known))
+        raise ParameterError(f"channel={channel!r} is no Channel. Choose one of: {names}.")
     return channel

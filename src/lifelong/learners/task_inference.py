@@ -6,16 +6,16 @@ made for get confident answers, too, so confidence says little; where rows lie s
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 from lifelong._validation import Codes
-from lifelong.encoders.base import Mask, Representation, held_out
+from lifelong.channels.base import Seen
+from lifelong.encoders.base import Representation
 from lifelong.learners.density import Array, Density, Gaussians, covariance, distances, projection
-from lifelong.learners.memory import StoredRows
 from lifelong.tasks.base import TaskName
 
 TEMPER = 0.5  # neither pixels nor neurons are as independent as a density takes them to be
@@ -50,7 +50,9 @@ def log_task_posteriors(
 def log_row_posteriors(densities: Mapping[TaskName, Density], rows: Array) -> Array:
     """log P(t | x) (n, T) from the rows alone."""
     known = list(densities.values())
-    return _by_task(TEMPER * _ratios(_gaussian([density.rows for density in known], rows), known), known)
+    return _by_task(
+        TEMPER * _ratios(_gaussian([density.rows for density in known], rows), known), known
+    )
 
 
 def _of_view(
@@ -64,7 +66,8 @@ def _of_view(
     counts = [tables[task][name] for task in densities if name in tables[task]]
     if len(counts) == len(densities):
         return _leaf_likelihoods(Z, counts)
-    views = [density.views[name] for density in densities.values() if name in density.views]
+    seen = [density.gaussians() for density in densities.values()]
+    views = [gaussians[name] for gaussians in seen if name in gaussians]
     if len(views) < len(densities):
         return None
     flat = Z.reshape(len(Z), -1)
@@ -75,14 +78,17 @@ def _gaussian(views: Sequence[Gaussians], z: Array) -> Likelihoods:
     """Class-conditional Gaussians with one covariance for the classes of all tasks."""
     sigma = covariance(views)
     return [
-        np.where(view.counts > 0, -distances(z, view.means.astype(np.float64), sigma) / 2, np.nan) for view in views
+        np.where(view.counts > 0, -distances(z, view.means.astype(np.float64), sigma) / 2, np.nan)
+        for view in views
     ]
 
 
 def _leaf_likelihoods(Z: Representation, tables: Sequence[NDArray[Any]]) -> Likelihoods:
     """How often each class visits the leaves of a row; leaves it never came to count a tenth of a row's visit."""
     n_trees = Z.shape[1]
-    visits = [table.sum(axis=0, dtype=np.float64) / n_trees for table in tables]  # (K,): rows per tree
+    visits = [
+        table.sum(axis=0, dtype=np.float64) / n_trees for table in tables
+    ]  # (K,): rows per tree
     least = 0.1 / np.concatenate(visits).mean()
     found = []
     for table, rows in zip(tables, visits, strict=True):
@@ -94,16 +100,24 @@ def _leaf_likelihoods(Z: Representation, tables: Sequence[NDArray[Any]]) -> Like
 def _ratios(likelihoods: Likelihoods, known: Sequence[Density]) -> Array:
     """log p(x | t, k) less its mean over classes, (n, ΣK): 0, neither here nor there, for a class without rows."""
     every = np.concatenate(
-        [_widened(one, len(density.rows.counts)) for one, density in zip(likelihoods, known, strict=True)], axis=1
+        [
+            _widened(one, len(density.rows.counts))
+            for one, density in zip(likelihoods, known, strict=True)
+        ],
+        axis=1,
     )
     there = ~np.isnan(every)
-    mean = np.where(there, every, 0.0).sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
+    mean = np.where(there, every, 0.0).sum(axis=1, keepdims=True) / np.maximum(
+        there.sum(axis=1, keepdims=True), 1
+    )
     return np.where(there, every - mean, 0.0)
 
 
 def _widened(likelihood: Array, n_classes: int) -> Array:
     """With columns for classes that came after the view was last updated."""
-    return np.pad(likelihood, ((0, 0), (0, n_classes - likelihood.shape[1])), constant_values=np.nan)
+    return np.pad(
+        likelihood, ((0, 0), (0, n_classes - likelihood.shape[1])), constant_values=np.nan
+    )
 
 
 def _by_task(score: Array, known: Sequence[Density]) -> Array:
@@ -123,14 +137,18 @@ def novelty(densities: Mapping[TaskName, Density], rows: Array) -> Array:
     With the right posteriors, a task drawn from them has a p_t that is uniform on rows of known tasks; the mean over
     tasks stays close to that.
     """
-    outer = np.stack([_share_further_out(density, rows) for density in densities.values()], axis=1)  # (n, T)
+    outer = np.stack(
+        [_share_further_out(density, rows) for density in densities.values()], axis=1
+    )  # (n, T)
     return np.asarray(1 - (np.exp(log_row_posteriors(densities, rows)) * outer).sum(axis=1))
 
 
 def _share_further_out(density: Density, rows: Array) -> Array:
     """A conformal p-value: (1 + rows of the task at least as far out) / (1 + rows of the task)."""
     out = nearest(density.rows)(rows)
-    further = len(density.calibration) - np.searchsorted(density.calibration, out.astype(np.float32), side="left")
+    further = len(density.calibration) - np.searchsorted(
+        density.calibration, out.astype(np.float32), side="left"
+    )
     return np.asarray((1 + further) / (1 + len(density.calibration)))
 
 
@@ -158,7 +176,10 @@ def calibrate(old: Density | None, z: Array, y: Codes, n_classes: int) -> NDArra
     n_old = float(old.rows.counts.sum())
     share = len(new) / (n_old + len(new))
     size = min(CALIBRATION, len(old.calibration) + len(new))
-    parts = [_thinned(old.calibration, round(size * (1 - share))), _thinned(new, round(size * share))]
+    parts = [
+        _thinned(old.calibration, round(size * (1 - share))),
+        _thinned(new, round(size * share)),
+    ]
     return np.sort(np.concatenate(parts))
 
 
@@ -180,7 +201,11 @@ def _thinned(values: NDArray[Any], size: int) -> NDArray[np.float32]:
 
 
 def located(
-    known: Density | None, z: Array, y: Codes, n_classes: int, weights: NDArray[np.float64] | None = None
+    known: Density | None,
+    z: Array,
+    y: Codes,
+    n_classes: int,
+    weights: NDArray[np.float64] | None = None,
 ) -> Density:
     """A task's density with more rows z (n, d), as they are."""
     rows, calibration = Gaussians.of(z, y, n_classes, weights), calibrate(known, z, y, n_classes)
@@ -189,22 +214,46 @@ def located(
     return replace(known, rows=known.rows.plus(rows), calibration=calibration)
 
 
-def viewed(
-    density: Density,
-    name: TaskName,
-    encoder: Any,
-    Z: Representation,
-    rows: StoredRows,
-    in_bag: Mask | None,
-    seed: int,
-) -> Density:
-    """A task's density with more rows as an encoder represents them; only rows that it has not trained on count."""
-    n_classes = len(density.rows.counts)
-    weights = rows.weights if rows.weights is None or in_bag is None or in_bag.ndim == 2 else rows.weights[~in_bag]
-    Z, y = held_out(Z, rows.y, in_bag)
-    if getattr(encoder, "n_leaves", 0):
-        return density.counted(name, encoder, Z, y, n_classes, weights)
-    if len(y) == 0:
+def viewed(density: Density, name: TaskName, seen: Seen, seed: int) -> Density:
+    """A task's density with more rows as an encoder represents them.
+
+    Only rows that it has not trained on count.
+    """
+    seen = seen.held_out()
+    if seen.n_leaves:
+        return density.with_visits(name, seen)
+    if len(seen) == 0:
         return density
-    flat = Z.reshape(len(Z), -1)
-    return density.seen(name, Gaussians.of(flat @ projection(seed, flat.shape[1]), y, n_classes, weights))
+    flat = seen.Z.reshape(len(seen), -1)
+    directions = flat @ projection(seed, flat.shape[1])
+    n_classes = len(density.rows.counts)
+    return density.with_view(name, Gaussians.of(directions, seen.y, n_classes, seen.weights))
+
+
+_TINY = 1e-300
+
+
+class Inferred(NamedTuple):
+    """What a learner makes of rows whose task it was not told."""
+
+    tasks: Array  # (n, T): P(t | x)
+    labels: NDArray[np.intp]  # (n, T): the most probable class within each task
+    within: Array  # (n, T): how probable that class is within the task
+
+
+def infer(joint: Mapping[TaskName, Array], *, same_task: bool) -> Inferred:
+    """From P(t, k | x) of every task's classes (n, K), up to a factor per row.
+
+    With ``same_task`` all rows are from one task: then their evidence adds up.
+    """
+    best = np.stack([of_task.max(axis=1) for of_task in joint.values()], axis=1)  # (n, T)
+    total = np.stack([of_task.sum(axis=1) for of_task in joint.values()], axis=1)
+    logs = np.log(np.maximum(best, _TINY))
+    if same_task:
+        logs = np.broadcast_to(logs.sum(axis=0), logs.shape)
+    powers = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return Inferred(
+        tasks=powers / powers.sum(axis=1, keepdims=True),
+        labels=np.stack([of_task.argmax(axis=1) for of_task in joint.values()], axis=1),
+        within=best / np.maximum(total, _TINY),
+    )

@@ -38,10 +38,17 @@ def cnn_sizes(in_shape: tuple[int, ...], width: float = 1.0) -> LayerSizes:
     convolutions: list[Convolution] = []
     side, channels_in = tuple(in_shape[1:]), in_shape[0]
     for depth, channels in enumerate(_CNN_CHANNELS):
-        convolution = Convolution(channels_in, max(1, round(channels * width)), stride=1 if depth == 0 else 2)
+        convolution = Convolution(
+            channels_in, max(1, round(channels * width)), stride=1 if depth == 0 else 2
+        )
         convolutions.append(convolution)
-        side, channels_in = tuple(-(-length // convolution.stride) for length in side), convolution.channels
-    return LayerSizes(convolutions, channels_in * side[0] * side[1], [max(1, round(_DENSE * width))] * 2)
+        side, channels_in = (
+            tuple(-(-length // convolution.stride) for length in side),
+            convolution.channels,
+        )
+    return LayerSizes(
+        convolutions, channels_in * side[0] * side[1], [max(1, round(_DENSE * width))] * 2
+    )
 
 
 def cnn(in_shape: tuple[int, ...], width: float = 1.0) -> nn.Sequential:
@@ -56,12 +63,16 @@ def cnn(in_shape: tuple[int, ...], width: float = 1.0) -> nn.Sequential:
     return network.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
 
-def mlp_sizes(in_shape: tuple[int, ...], hidden: Sequence[int] = (_DENSE,) * 3, width: float = 1.0) -> LayerSizes:
+def mlp_sizes(
+    in_shape: tuple[int, ...], hidden: Sequence[int] = (_DENSE,) * 3, width: float = 1.0
+) -> LayerSizes:
     """Dense layers alone: three of 2000 for tabular rows; the simulations use two of 10."""
     return LayerSizes([], math.prod(in_shape), [max(1, round(units * width)) for units in hidden])
 
 
-def mlp(in_shape: tuple[int, ...], hidden: Sequence[int] = (_DENSE,) * 3, width: float = 1.0) -> nn.Sequential:
+def mlp(
+    in_shape: tuple[int, ...], hidden: Sequence[int] = (_DENSE,) * 3, width: float = 1.0
+) -> nn.Sequential:
     """Dense layers with ReLU."""
     sizes = mlp_sizes(in_shape, hidden, width)
     return nn.Sequential(nn.Flatten(), *_dense(sizes.flat, sizes.dense))
@@ -140,21 +151,29 @@ def middle(network: nn.Module, head: nn.Module, rows: torch.Tensor) -> nn.Module
     network was trained on. What its dense layers have learnt is about its own classes, and comes last: the answer.
     """
     layers = list(network) if isinstance(network, nn.Sequential) else []
-    flatten = next((place for place, layer in enumerate(layers) if isinstance(layer, nn.Flatten)), None)
+    flatten = next(
+        (place for place, layer in enumerate(layers) if isinstance(layer, nn.Flatten)), None
+    )
     if flatten is None:
         return network
     kind, end = (nn.Conv2d, flatten) if flatten else (nn.Linear, len(layers))
     starts = [place for place, layer in enumerate(layers[:end]) if isinstance(layer, kind)]
     last: list[nn.Module] = [nn.Sequential(*layers[end:], head, Answer())] if flatten else []
     with torch.no_grad():
-        return _side_by_side([layers[start:stop] for start, stop in pairwise([0, *starts[1:], end])], last, rows)
+        return _side_by_side(
+            [layers[start:stop] for start, stop in pairwise([0, *starts[1:], end])], last, rows
+        )
 
 
-def _side_by_side(blocks: list[list[nn.Module]], last: list[nn.Module], rows: torch.Tensor) -> nn.Module:
+def _side_by_side(
+    blocks: list[list[nn.Module]], last: list[nn.Module], rows: torch.Tensor
+) -> nn.Module:
     """What comes out of each block of layers, one after the other: pooled, equally loud, side by side."""
     block, *deeper = blocks
     rows = nn.Sequential(*block)(rows)
-    views: list[nn.Module] = [nn.Sequential(*pool, Standardise.lengths(pool(rows))) for pool in _pools(rows)]
+    views: list[nn.Module] = [
+        nn.Sequential(*pool, Standardise.lengths(pool(rows))) for pool in _pools(rows)
+    ]
     views += [_side_by_side(deeper, last, rows)] if deeper else last
     return nn.Sequential(*block, SideBySide(views))
 

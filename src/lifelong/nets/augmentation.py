@@ -29,7 +29,9 @@ class Augment(nn.Module):
         if not self.training:
             return x
         if self.mirrors:
-            x = torch.where((torch.rand(len(x)) < 0.5).to(x.device)[:, None, None, None], x.flip(3), x)
+            x = torch.where(
+                (torch.rand(len(x)) < 0.5).to(x.device)[:, None, None, None], x.flip(3), x
+            )
         return shifted(x)
 
 
@@ -62,8 +64,12 @@ def may_be_mirrored(X: torch.Tensor) -> bool:
     X = X[:: -(-len(X) // _COMPARED)]
     grey = X.mean(dim=1).flatten(1)
     grey = grey - grey.mean(dim=1, keepdim=True)
-    grey = grey / grey.norm(dim=1, keepdim=True).clamp(min=1e-6)  # brightness and contrast say nothing about the side
+    grey = grey / grey.norm(dim=1, keepdim=True).clamp(
+        min=1e-6
+    )  # brightness and contrast say nothing about the side
     mirrored = grey.unflatten(1, X.shape[2:]).flip(2).flatten(1)
-    distance, from_mirror = (torch.cdist(rows, grey).fill_diagonal_(torch.inf) for rows in (grey, mirrored))
+    distance, from_mirror = (
+        torch.cdist(rows, grey).fill_diagonal_(torch.inf) for rows in (grey, mirrored)
+    )
     nearer = distance.min(dim=1).values < from_mirror.min(dim=1).values
     return bool(nearer.float().mean() <= 0.5 + len(X) ** -0.5)

@@ -8,7 +8,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from torch import nn
 
 from lifelong._random import RandomState, generator, seed_from
-from lifelong._validation import Labels, check_labels, check_rows, classes_in, encode_labels, join_classes
+from lifelong._validation import (
+    Labels,
+    check_labels,
+    check_rows,
+    classes_in,
+    encode_labels,
+    join_classes,
+)
 from lifelong.nets.architectures import Network
 from lifelong.nets.augmentation import both_sides
 from lifelong.nets.recipe import Recipe
@@ -60,7 +67,9 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Softmax outputs (n, K)."""
         rows = check_rows(X, in_shape=self.in_shape_, owner=type(self).__name__)
-        return forward(both_sides(self.model_), rows, device=choose_device(self.device)).astype(np.float64)
+        return forward(both_sides(self.model_), rows, device=choose_device(self.device)).astype(
+            np.float64
+        )
 
     def predict(self, X: Any) -> Labels:
         """The most probable label of each row."""

@@ -22,8 +22,14 @@ def local_folder(source: str | Path, revision: str | None) -> Path:
             )
         folder = _from_hub(str(source), revision)
     weights = ("model.safetensors", "model.safetensors.index.json")
-    if not (folder / "config.json").is_file() or not any((folder / name).is_file() for name in weights):
-        pickled = " A pickle (.bin, .pt) is never read: it can run code." if [*folder.glob("*.bin")] else ""
+    if not (folder / "config.json").is_file() or not any(
+        (folder / name).is_file() for name in weights
+    ):
+        pickled = (
+            " A pickle (.bin, .pt) is never read: it can run code."
+            if [*folder.glob("*.bin")]
+            else ""
+        )
         raise DatasetError(
             f"{folder} is no model in the Hugging Face format: it needs config.json and model.safetensors.{pickled} "
             "Write one with model.save_pretrained(folder)."
@@ -54,7 +60,9 @@ def configuration(folder: Path) -> tuple[Any, Any]:
             return config, MODEL_MAPPING[type(config)]
     except (ValueError, KeyError, OSError) as error:
         reason = str(error).strip().splitlines()[0]
-        raise DatasetError(f"{folder}/config.json describes no model that transformers knows: {reason}") from None
+        raise DatasetError(
+            f"{folder}/config.json describes no model that transformers knows: {reason}"
+        ) from None
 
 
 def width_of(config: Any) -> int:
@@ -62,7 +70,9 @@ def width_of(config: Any) -> int:
     stages = getattr(config, "hidden_sizes", None)  # convolutional networks: channels of each stage
     width = stages[-1] if stages else getattr(config, "hidden_size", None)
     if not isinstance(width, int):
-        raise DatasetError(f"Nobody knows how many features a {config.model_type} has: it gives no hidden_size.")
+        raise DatasetError(
+            f"Nobody knows how many features a {config.model_type} has: it gives no hidden_size."
+        )
     return width
 
 

@@ -20,7 +20,12 @@ from lifelong.nets.randomness import one_thread
 from lifelong.nets.training import choose_device
 from lifelong.tasks.datasets._cache import checksum
 
-_KINDS = {"pixel_values": "images", "input_ids": "texts", "input_values": "sounds", "input_features": "sounds"}
+_KINDS = {
+    "pixel_values": "images",
+    "input_ids": "texts",
+    "input_values": "sounds",
+    "input_features": "sounds",
+}
 _VERSION = 1  # of what happens to rows before and after the network: raise it when features change
 
 
@@ -45,7 +50,15 @@ class Backbone(NamedTuple):
     @property
     def identity(self) -> tuple[Any, ...]:
         """All that a row's features depend on: not where the files lie, nor which device reads them."""
-        return _VERSION, self.checksum, self.kind, self.image_size, self.pooling, self.max_tokens, self.batch_size
+        return (
+            _VERSION,
+            self.checksum,
+            self.kind,
+            self.image_size,
+            self.pooling,
+            self.max_tokens,
+            self.batch_size,
+        )
 
     @torch.inference_mode()
     def run(self, rows: Any) -> Rows:
@@ -53,8 +66,12 @@ class Backbone(NamedTuple):
         model, prepare, pooling = _load(self)
         device = next(model.parameters()).device
         with one_thread():
-            inputs = {name: x.to(device) if torch.is_tensor(x) else x for name, x in prepare(rows).items()}
-            features = _pool(model(**inputs).last_hidden_state, inputs.get("attention_mask"), pooling)
+            inputs = {
+                name: x.to(device) if torch.is_tensor(x) else x for name, x in prepare(rows).items()
+            }
+            features = _pool(
+                model(**inputs).last_hidden_state, inputs.get("attention_mask"), pooling
+            )
         return np.asarray(features.float().cpu().numpy())
 
     @property
@@ -88,11 +105,21 @@ def open_backbone(
     config, model_class = configuration(folder)
     kind = _KINDS.get(model_class.main_input_name)
     if kind is None or (hasattr(config, "text_config") and hasattr(config, "vision_config")):
-        raise DatasetError(f"{folder}: a {config.model_type} does not read images, texts or sounds alone.")
+        raise DatasetError(
+            f"{folder}: a {config.model_type} does not read images, texts or sounds alone."
+        )
     files = [path for path in sorted(folder.iterdir()) if path.suffix in READ]
     width = width_of(config)
     return Backbone(
-        str(folder), checksum(files, folder), kind, width, image_size, pooling, max_tokens, batch_size, device
+        str(folder),
+        checksum(files, folder),
+        kind,
+        width,
+        image_size,
+        pooling,
+        max_tokens,
+        batch_size,
+        device,
     )
 
 
@@ -117,11 +144,15 @@ def _load(backbone: Backbone) -> Loaded:
             )
     except Exception as error:
         reason = str(error).strip().splitlines()[0]
-        raise DatasetError(f"{folder}/model.safetensors cannot be read: {reason}. Fetch it again.") from None
+        raise DatasetError(
+            f"{folder}/model.safetensors cannot be read: {reason}. Fetch it again."
+        ) from None
     # A pooling layer may be missing, since none is ever asked; any other missing weight would be a random one.
     missing = [name for name in sorted(report["missing_keys"]) if "pooler" not in name]
     if missing:
-        raise DatasetError(f"{folder}/model.safetensors lacks {len(missing)} weights, such as {missing[0]!r}.")
+        raise DatasetError(
+            f"{folder}/model.safetensors lacks {len(missing)} weights, such as {missing[0]!r}."
+        )
     model = whole.get_encoder() if getattr(config, "is_encoder_decoder", False) else whole
     model = model.eval().requires_grad_(False).to(choose_device(backbone.device))
     if backbone.kind == "images":
@@ -135,7 +166,11 @@ def _pooling(backbone: Backbone, model: nn.Module) -> str:
     if backbone.pooling != "auto":
         return backbone.pooling
     names = [name.rsplit(".", 1)[-1] for name, _ in model.named_parameters()]
-    return "first" if backbone.kind == "images" and {"cls_token", "class_embedding"} & set(names) else "mean"
+    return (
+        "first"
+        if backbone.kind == "images" and {"cls_token", "class_embedding"} & set(names)
+        else "mean"
+    )
 
 
 def _pool(hidden: torch.Tensor, mask: torch.Tensor | None, pooling: str) -> torch.Tensor:

@@ -18,10 +18,14 @@ Inputs = dict[str, Any]  # tensors and settings, by the names of the model's arg
 Prepare = Callable[[Any], Inputs]
 
 
-def prepare_for(kind: str, model: nn.Module, folder: Path, image_size: int | None, max_tokens: int | None) -> Prepare:
+def prepare_for(
+    kind: str, model: nn.Module, folder: Path, image_size: int | None, max_tokens: int | None
+) -> Prepare:
     """How raw rows become the inputs of ``model``."""
     if kind == "images":
-        return partial(_images, Pixels.read(folder, image_size), _extra_arguments(model, image_size))
+        return partial(
+            _images, Pixels.read(folder, image_size), _extra_arguments(model, image_size)
+        )
     if kind == "texts":
         return _texts(folder, model, max_tokens)
     return _sounds(folder)
@@ -40,17 +44,22 @@ class Pixels(NamedTuple):
         """From ``preprocessor_config.json``; ``image_size`` takes the place of its size."""
         path = folder / "preprocessor_config.json"
         if not path.is_file():
-            raise DatasetError(f"{path} is not there, and nobody knows how the model's images were scaled. Add it.")
+            raise DatasetError(
+                f"{path} is not there, and nobody knows how the model's images were scaled. Add it."
+            )
         settings = json.loads(path.read_text(encoding="utf-8"))
         size = settings.get("crop_size") if settings.get("do_center_crop") else settings.get("size")
         side = image_size or _side(size if size is not None else 224)
         mean, std = (
-            torch.tensor(settings.get(name, other)) for name, other in (("image_mean", 0.0), ("image_std", 1.0))
+            torch.tensor(settings.get(name, other))
+            for name, other in (("image_mean", 0.0), ("image_std", 1.0))
         )
         if not settings.get("do_normalize", True):
             mean, std = torch.zeros(1), torch.ones(1)
         # Ours are in [0, 1]; the model's own pipeline starts from 0 … 255.
-        scale = 255 * (settings.get("rescale_factor", 1 / 255) if settings.get("do_rescale", True) else 1.0)
+        scale = 255 * (
+            settings.get("rescale_factor", 1 / 255) if settings.get("do_rescale", True) else 1.0
+        )
         mode = "bicubic" if settings.get("resample") == 3 else "bilinear"  # PIL's numbers
         return cls(side, mode, mean.reshape(-1, 1, 1) / scale, std.reshape(-1, 1, 1) / scale)
 
@@ -63,7 +72,10 @@ def _side(size: Any) -> int:
 
 def _extra_arguments(model: nn.Module, image_size: int | None) -> dict[str, Any]:
     """A vision transformer asked for another size must stretch its position embeddings."""
-    asked = image_size is not None and "interpolate_pos_encoding" in inspect.signature(model.forward).parameters
+    asked = (
+        image_size is not None
+        and "interpolate_pos_encoding" in inspect.signature(model.forward).parameters
+    )
     return {"interpolate_pos_encoding": True} if asked else {}
 
 
@@ -85,13 +97,19 @@ def _images(pixels: Pixels, extra: dict[str, Any], X: Rows) -> Inputs:
 def _texts(folder: Path, model: nn.Module, max_tokens: int | None) -> Prepare:
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    tokenizer = AutoTokenizer.from_pretrained(
+        folder, local_files_only=True, trust_remote_code=False
+    )
     positions = getattr(model.config, "max_position_embeddings", None) or tokenizer.model_max_length
     longest = min(max_tokens or tokenizer.model_max_length, tokenizer.model_max_length, positions)
 
     def prepare(texts: Any) -> Inputs:
         tokens = tokenizer(
-            list(texts), padding=len(texts) > 1, truncation=True, max_length=longest, return_tensors="pt"
+            list(texts),
+            padding=len(texts) > 1,
+            truncation=True,
+            max_length=longest,
+            return_tensors="pt",
         )
         return dict(tokens)
 
@@ -101,7 +119,9 @@ def _texts(folder: Path, model: nn.Module, max_tokens: int | None) -> Prepare:
 def _sounds(folder: Path) -> Prepare:
     from transformers import AutoFeatureExtractor
 
-    extractor = AutoFeatureExtractor.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    extractor = AutoFeatureExtractor.from_pretrained(
+        folder, local_files_only=True, trust_remote_code=False
+    )
 
     def prepare(X: Rows) -> Inputs:
         return dict(extractor(list(X), sampling_rate=extractor.sampling_rate, return_tensors="pt"))

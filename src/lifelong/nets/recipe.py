@@ -6,8 +6,12 @@ from typing import Literal
 
 from lifelong._validation import check_choice, check_count
 from lifelong.exceptions import ParameterError
+from lifelong.schema import COUNT, FLAG, POSITIVE, Number, Text, maybe, saved
 
 _RISE = 0.3  # of the steps of a cycle
+_OPTIMISERS = ("adam", "sgd", "rmsprop")
+_SCHEDULES = ("constant", "cosine", "one-cycle")
+_PRECISIONS = ("float32", "bfloat16")
 
 
 @dataclass(frozen=True)
@@ -36,24 +40,26 @@ class Recipe:
         about two thirds of the time where the processor has instructions for them, and more time where it has none.
     """
 
-    epochs: int = 100
-    batch_size: int = 32
-    optimiser: Literal["adam", "sgd", "rmsprop"] = "adam"
-    lr: float = 3e-4
-    momentum: float = 0.0
-    weight_decay: float = 0.0
-    iterations: int | None = None
-    schedule: Literal["constant", "cosine", "one-cycle"] = "constant"
-    augment: bool = False
-    precision: Literal["float32", "bfloat16"] = "float32"
+    epochs: int = saved(COUNT, default=100)
+    batch_size: int = saved(COUNT, default=32)
+    optimiser: Literal["adam", "sgd", "rmsprop"] = saved(Text(_OPTIMISERS), default="adam")
+    lr: float = saved(POSITIVE, default=3e-4)
+    momentum: float = saved(Number(0), default=0.0)
+    weight_decay: float = saved(Number(0), default=0.0)
+    iterations: int | None = saved(maybe(COUNT), default=None)
+    schedule: Literal["constant", "cosine", "one-cycle"] = saved(
+        Text(_SCHEDULES), default="constant"
+    )
+    augment: bool = saved(FLAG, default=False)
+    precision: Literal["float32", "bfloat16"] = saved(Text(_PRECISIONS), default="float32")
 
     def __post_init__(self) -> None:
         check_count(self.epochs, "epochs")
         check_count(self.iterations, "iterations", optional=True)
         check_count(self.batch_size, "batch_size")
-        check_choice(self.optimiser, "optimiser", ["adam", "sgd", "rmsprop"])
-        check_choice(self.schedule, "schedule", ["constant", "cosine", "one-cycle"])
-        check_choice(self.precision, "precision", ["float32", "bfloat16"])
+        check_choice(self.optimiser, "optimiser", _OPTIMISERS)
+        check_choice(self.schedule, "schedule", _SCHEDULES)
+        check_choice(self.precision, "precision", _PRECISIONS)
         if not self.lr > 0:
             raise ParameterError(f"lr={self.lr!r} must be positive.")
 

@@ -23,7 +23,9 @@ BatchLoss = Callable[[torch.Tensor], torch.Tensor]  # row numbers of a batch →
 
 _ROWS_AT_ONCE = 500
 _COPIED = 256 * 2**20  # bytes of rows of which training may make a copy
-_PIXELS_AT_ONCE = 2**17  # what convolutions make of more does not stay in the cache: they take up to twice as long
+_PIXELS_AT_ONCE = (
+    2**17
+)  # what convolutions make of more does not stay in the cache: they take up to twice as long
 
 
 def fit_classifier(
@@ -47,25 +49,42 @@ def fit_classifier(
         learning, rows = _without_front(body, inputs, channels_last=network in ("auto", "cnn"))
         model = nn.Sequential(learning, head)
         if weights is None:
-            train_once(model, lambda: train(model, cross_entropy, rows, targets, recipe), rows, targets, recipe)
+            train_once(
+                model,
+                lambda: train(model, cross_entropy, rows, targets, recipe),
+                rows,
+                targets,
+                recipe,
+            )
         else:
             w = torch.from_numpy(weights / weights.mean()).float().to(device)
-            optimise(model, lambda some: _weighted_loss(model(rows[some]), targets[some], w[some]), len(w), recipe)
+            optimise(
+                model,
+                lambda some: _weighted_loss(model(rows[some]), targets[some], w[some]),
+                len(w),
+                recipe,
+            )
         body.eval()
     return body, head
 
 
-def _without_front(body: nn.Sequential, inputs: torch.Tensor, *, channels_last: bool) -> tuple[nn.Module, torch.Tensor]:
+def _without_front(
+    body: nn.Sequential, inputs: torch.Tensor, *, channels_last: bool
+) -> tuple[nn.Module, torch.Tensor]:
     """What there is to train, and its rows: standardised once and not in every batch, if a copy of them is small."""
     front, network = body
     if not isinstance(front, Standardise) or inputs.nbytes > _COPIED:
         return body, inputs
     with torch.no_grad():
         rows = front(inputs)
-    return network, rows.to(memory_format=torch.channels_last) if channels_last and rows.ndim == 4 else rows
+    return network, rows.to(
+        memory_format=torch.channels_last
+    ) if channels_last and rows.ndim == 4 else rows
 
 
-def _weighted_loss(logits: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+def _weighted_loss(
+    logits: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor
+) -> torch.Tensor:
     return (weights * cross_entropy(logits, targets, reduction="none")).mean()
 
 
@@ -76,7 +95,9 @@ def front(inputs: torch.Tensor, recipe: Recipe) -> nn.Module:
     return nn.Sequential(Augment(inputs), Standardise(inputs))
 
 
-def train(model: nn.Module, loss: Loss, inputs: torch.Tensor, targets: torch.Tensor, recipe: Recipe) -> None:
+def train(
+    model: nn.Module, loss: Loss, inputs: torch.Tensor, targets: torch.Tensor, recipe: Recipe
+) -> None:
     """Train ``model`` in place; the caller has arranged torch's randomness and threads."""
     optimise(model, lambda rows: loss(model(inputs[rows]), targets[rows]), len(inputs), recipe)
 
@@ -182,13 +203,19 @@ def forward(output: Output, X: Rows, *, device: torch.device) -> Rows:
     """``output`` (of a model in eval mode) for all rows, a chunk at a time."""
     chunk = _ROWS_AT_ONCE
     if X.ndim == 4:
-        chunk = 32 * max(1, _PIXELS_AT_ONCE // (32 * math.prod(X.shape[2:])))  # kernels like round numbers
+        chunk = 32 * max(
+            1, _PIXELS_AT_ONCE // (32 * math.prod(X.shape[2:]))
+        )  # kernels like round numbers
     with one_thread():
         starts = range(0, len(X), chunk)
-        outputs = [output(torch.from_numpy(X[start : start + chunk]).to(device)) for start in starts]
+        outputs = [
+            output(torch.from_numpy(X[start : start + chunk]).to(device)) for start in starts
+        ]
         return np.asarray(torch.cat(outputs).float().cpu().numpy())
 
 
 def choose_device(device: str) -> torch.device:
     """``"auto"`` is the GPU where there is one."""
-    return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device)
+    return torch.device(
+        ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
+    )

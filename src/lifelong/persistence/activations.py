@@ -20,7 +20,9 @@ def check_activations(encoder: Any, in_shape: tuple[int, ...]) -> None:
     if layers is None:
         return
     hollow = built_hollow(lambda: rebuild(layers).eval(), len(encoder.body.state_dict()))
-    _passed(hollow, torch.empty(1, *in_shape, device="meta"), max(_MOST, _GROWTH * math.prod(in_shape)))
+    _passed(
+        hollow, torch.empty(1, *in_shape, device="meta"), max(_MOST, _GROWTH * math.prod(in_shape))
+    )
 
 
 def _passed(network: nn.Module, x: torch.Tensor, most: int) -> torch.Tensor:

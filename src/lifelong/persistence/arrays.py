@@ -34,17 +34,29 @@ Buffer = bytearray | memoryview
 
 def pack(arrays: Mapping[str, NDArray[Any]], structure: Json) -> list[bytes | memoryview]:
     """The file, in pieces that follow each other; arrays are not copied."""
-    ordered = sorted(arrays.items(), key=lambda item: -item[1].itemsize)  # every array starts at a multiple of its item
+    ordered = sorted(
+        arrays.items(), key=lambda item: -item[1].itemsize
+    )  # every array starts at a multiple of its item
     header: dict[str, Json] = {"__metadata__": {"lifelong": to_json(structure).decode()}}
     end = 0
     for name, array in ordered:
         if array.dtype.name not in _CODES:
-            raise Unfit(f"numbers of type {array.dtype} cannot be saved; known types: {', '.join(_CODES)}")
+            raise Unfit(
+                f"numbers of type {array.dtype} cannot be saved; known types: {', '.join(_CODES)}"
+            )
         start, end = end, end + array.nbytes
-        header[name] = {"dtype": _CODES[array.dtype.name], "shape": list(array.shape), "data_offsets": [start, end]}
+        header[name] = {
+            "dtype": _CODES[array.dtype.name],
+            "shape": list(array.shape),
+            "data_offsets": [start, end],
+        }
     text = to_json(header)
     text += b" " * (-len(text) % 8)
-    return [len(text).to_bytes(8, "little"), text, *(_bytes_of(array) for _, array in ordered if array.size)]
+    return [
+        len(text).to_bytes(8, "little"),
+        text,
+        *(_bytes_of(array) for _, array in ordered if array.size),
+    ]
 
 
 def _bytes_of(array: NDArray[Any]) -> memoryview:
@@ -58,7 +70,11 @@ def unpack(buffer: Buffer) -> tuple[Json, dict[str, NDArray[Any]]]:
         raise Unfit("its header is longer than the file")
     header = from_json(bytes(buffer[8 : 8 + length]))
     metadata = header.pop("__metadata__", None) if isinstance(header, dict) else None
-    if not isinstance(metadata, dict) or set(metadata) != {"lifelong"} or not isinstance(metadata["lifelong"], str):
+    if (
+        not isinstance(metadata, dict)
+        or set(metadata) != {"lifelong"}
+        or not isinstance(metadata["lifelong"], str)
+    ):
         raise Unfit("it has no metadata of this library")
     data = memoryview(buffer)[8 + length :]
     spans = sorted((*_span(name, entry), name) for name, entry in header.items())
@@ -91,7 +107,9 @@ def _span(name: str, entry: Json) -> tuple[int, int]:
 
 
 def _whole_numbers(node: Json, most: int) -> bool:
-    return isinstance(node, list) and all(type(number) is int and 0 <= number <= most for number in node)
+    return isinstance(node, list) and all(
+        type(number) is int and 0 <= number <= most for number in node
+    )
 
 
 def _array(data: memoryview, entry: Json, name: str) -> NDArray[Any]:

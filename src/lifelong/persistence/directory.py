@@ -16,22 +16,28 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from lifelong._files import SCRATCH, replace_file, sync_folder
 from lifelong.exceptions import PersistenceError
 from lifelong.persistence.arrays import Buffer
 from lifelong.persistence.text import Json
 
 try:
     import fcntl
-except ImportError:  # Windows has no flock: there, nobody stops two processes from writing to one directory
+except (
+    ImportError
+):  # Windows has no flock: there, nobody stops two processes from writing to one directory
     fcntl = None  # type: ignore[assignment]
 
 MANIFEST, LOCK = "manifest.json", "lock"
-_SCRATCH = ".writing-"
 _OURS = re.compile(r"(encoder|channel|rows|network|values)-([0-9a-f]{64})\.safetensors")
 _MAX_BYTES, _MAX_MANIFEST = 2**48, 2**30
 # Never follow a link out of the directory, and never wait for a pipe that somebody has put there.
-_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+_READ = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_BINARY", 0)
+)
 
 
 class FileRef(NamedTuple):
@@ -43,7 +49,12 @@ class FileRef(NamedTuple):
     @classmethod
     def from_json(cls, node: Json) -> "FileRef":
         """A checked reference: a name of our own pattern has no path in it."""
-        ok = isinstance(node, list) and len(node) == 2 and isinstance(node[0], str) and type(node[1]) is int
+        ok = (
+            isinstance(node, list)
+            and len(node) == 2
+            and isinstance(node[0], str)
+            and type(node[1]) is int
+        )
         if not ok or not _OURS.fullmatch(node[0]) or not 0 < node[1] <= _MAX_BYTES:
             raise PersistenceError(f"{str(node)[:80]!r} is no file of a saved learner")
         return cls(*node)
@@ -75,7 +86,9 @@ class Directory:
                 while done < length:
                     count = file.readinto(memoryview(content)[done : done + (1 << 30)])
                     if not count:
-                        raise PersistenceError(f"{self.path / name} became shorter while it was read.")
+                        raise PersistenceError(
+                            f"{self.path / name} became shorter while it was read."
+                        )
                     done += count
             return content
 
@@ -109,7 +122,9 @@ class Directory:
             if size is None and status.st_size > _MAX_MANIFEST:
                 raise PersistenceError(f"{path} is too large for a manifest.")
             if size is not None and status.st_size != size:
-                raise PersistenceError(f"{path} has {status.st_size} bytes instead of {size}: it is damaged.")
+                raise PersistenceError(
+                    f"{path} has {status.st_size} bytes instead of {size}: it is damaged."
+                )
             yield descriptor, status.st_size
         except OSError as error:
             raise PersistenceError(f"{path} cannot be read: {error.strerror}.") from None
@@ -120,7 +135,9 @@ class Directory:
         """A file whose checksum is right."""
         content = self.map(ref) if mapped else self.read(ref.name, ref.size)
         if checksum([content]) != ref.checksum:
-            raise PersistenceError(f"{self.path / ref.name} is damaged: its checksum is not the one in its name.")
+            raise PersistenceError(
+                f"{self.path / ref.name} is damaged: its checksum is not the one in its name."
+            )
         return content
 
     def files(self) -> set[str]:
@@ -140,7 +157,9 @@ class Directory:
         """The only writer. The lock is the system's (flock): it ends with the process, however that ends."""
         with self._explained():
             self.path.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+            descriptor = os.open(
+                self.path / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666
+            )
         try:
             if fcntl is not None:
                 try:
@@ -156,7 +175,9 @@ class Directory:
 
     def write(self, prefix: str, pieces: list[bytes | memoryview], there: set[str]) -> FileRef:
         """A new file, on the disk when this returns; nothing is written if it is ``there`` already."""
-        ref = FileRef(f"{prefix}-{checksum(pieces)}.safetensors", sum(len(piece) for piece in pieces))
+        ref = FileRef(
+            f"{prefix}-{checksum(pieces)}.safetensors", sum(len(piece) for piece in pieces)
+        )
         if ref.name not in there:
             self._replace(ref.name, pieces)
             there.add(ref.name)
@@ -166,54 +187,38 @@ class Directory:
         """A file of any name, whole or not at all, on the disk when this returns."""
         self._replace(name, pieces)
         with self._explained():
-            self._sync()
+            sync_folder(self.path)
 
     def switch(self, manifest: bytes) -> None:
         """All files first, then the manifest: from here on the new state counts."""
         with self._explained():
-            self._sync()
+            sync_folder(self.path)
         self._replace(MANIFEST, [manifest])
         with self._explained():
-            self._sync()
+            sync_folder(self.path)
 
     def clean(self, keep: Iterable[str]) -> None:
         """Remove what no manifest refers to; what cannot be removed now, the next writer removes."""
         kept = set(keep)
         for name in self._names():
-            if (_OURS.fullmatch(name) and name not in kept) or name.startswith(_SCRATCH):
+            if (_OURS.fullmatch(name) and name not in kept) or name.startswith(SCRATCH):
                 with suppress(OSError):
                     os.unlink(self.path / name)  # noqa: PTH108 - all writing goes through os, where tests make it fail
 
     def _replace(self, name: str, pieces: list[bytes | memoryview]) -> None:
-        scratch = self.path / f"{_SCRATCH}{os.getpid()}"
         with self._explained():
-            with suppress(FileNotFoundError):
-                os.unlink(scratch)  # noqa: PTH108
-            descriptor = os.open(scratch, _CREATE, 0o666)
-            try:
-                for piece in pieces:
-                    _write_all(descriptor, memoryview(piece))
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-            os.replace(scratch, self.path / name)  # noqa: PTH105
-
-    def _sync(self) -> None:
-        """Names of files reach the disk with their directory."""
-        if os.name == "nt":
-            return
-        descriptor = os.open(self.path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+            replace_file(self.path / name, pieces, sync=True)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            advice = "Make room and save again." if error.errno in (errno.ENOSPC, errno.EDQUOT) else "Save again."
+            advice = (
+                "Make room and save again."
+                if error.errno in (errno.ENOSPC, errno.EDQUOT)
+                else "Save again."
+            )
             raise PersistenceError(
                 f"Could not write to {self.path}: {error.strerror or error}. What was saved before is intact. {advice}"
             ) from error
@@ -225,8 +230,3 @@ def checksum(pieces: Iterable[bytes | Buffer]) -> str:
     for piece in pieces:
         digest.update(piece)
     return digest.hexdigest()
-
-
-def _write_all(descriptor: int, content: memoryview) -> None:
-    while len(content):
-        content = content[os.write(descriptor, content[: 1 << 30]) :]

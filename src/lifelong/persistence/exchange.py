@@ -12,6 +12,7 @@ from lifelong._extras import require
 from lifelong.encoders.base import FittedEncoder
 from lifelong.encoders.forest import FittedForest
 from lifelong.exceptions import PersistenceError, UnknownTaskError, UnsupportedError
+from lifelong.learners.knowledge import Knowledge
 from lifelong.learners.silly import Silly
 from lifelong.persistence.arrays import pack, unpack
 from lifelong.persistence.directory import Directory, FileRef, checksum
@@ -21,16 +22,22 @@ from lifelong.persistence.encoders import (
     encoder_shape,
     pack_encoder,
     unpack_encoder,
+    word_of,
 )
-from lifelong.persistence.kinds import Arrays, Name, expect, keys
+from lifelong.persistence.kinds import Arrays, Name, expect, keys, unpacked
 from lifelong.persistence.known import note, noted
 from lifelong.persistence.manifest import FORMAT, check_format, versions
+from lifelong.persistence.states import Node, StoredMap
 from lifelong.persistence.text import Json, Unfit, explained
 
 MAX_BYTES = 2**30
 Shape = tuple[int, ...]
-_MADE_BY = {"ForestEncoder": "FittedForest", "NetworkEncoder": "FittedNetwork", "PretrainedEncoder": "FittedPretrained"}
-_WORDS = {"FittedForest": "forest", "FittedNetwork": "network", "FittedPretrained": "pretrained network"}
+_MADE_BY = {
+    "ForestEncoder": "forest",
+    "NetworkEncoder": "network",
+    "PretrainedEncoder": "pretrained",
+}
+_WORDS = {"forest": "forest", "network": "network", "pretrained": "pretrained network"}
 
 
 class ImportedEncoder(NamedTuple):
@@ -74,17 +81,21 @@ def export_encoder(learner: Silly, task: Name, file: str | Path) -> None:
     ...     list(turin.add_encoder(f"{folder}/lyon.encoder", name="Lyon").encoders_)
     ['Turin', 'Lyon']
     """
-    encoder, path = _encoder_of(learner, task), Path(file)
+    encoder, in_shape = _encoder_of(learner, task)
+    path = Path(file)
     with explained(f"The encoder of {task!r} cannot be exported"):
         if path.suffix.lower() == ".onnx":
-            pieces: list[bytes | memoryview] = [_onnx(encoder, learner.in_shape_)]
+            pieces: list[bytes | memoryview] = [_onnx(encoder, in_shape)]
         else:
-            pieces = _sealed(encoder, learner.in_shape_)
+            pieces = _sealed(encoder, in_shape)
     Directory(path.parent).put(path.name, pieces)
 
 
 def import_encoder(
-    source: "str | Path | FittedEncoder | ImportedEncoder", learner: Silly | None = None, *, max_bytes: int = MAX_BYTES
+    source: "str | Path | FittedEncoder | ImportedEncoder",
+    learner: Silly | None = None,
+    *,
+    max_bytes: int = MAX_BYTES,
 ) -> ImportedEncoder:
     """The encoder of a file, every byte checked; ``learner.add_encoder(file)`` does this and gives it to the learner.
 
@@ -98,26 +109,39 @@ def import_encoder(
     max_bytes : int
         Refuse larger files before reading them. Memory that reading takes is bounded by a small multiple of the file.
     """
+    known = None if learner is None else learner._known()
+    return encoder_for(source, learner, known, max_bytes)
+
+
+def encoder_for(
+    source: Any, learner: Silly | None, known: Knowledge | None, max_bytes: int
+) -> ImportedEncoder:
+    """The same, for a learner that knows so much."""
     if isinstance(source, str | Path):
         found = _read(Path(source), learner, max_bytes)
     elif isinstance(source, ImportedEncoder):
         found = source
     else:
-        found = _from_memory(source, learner)
+        found = _from_memory(source, known)
     if learner is not None:
-        _check_fits(found, learner)
+        _check_fits(found, learner, known)
     return found
 
 
-def _encoder_of(learner: Any, task: Name) -> FittedEncoder:
+def _encoder_of(learner: Any, task: Name) -> tuple[FittedEncoder, Shape]:
     if not isinstance(learner, Silly):
-        raise UnsupportedError(f"{type(learner).__name__} has no encoders to export. SillyForest and SillyNetwork do.")
-    known = getattr(learner, "encoders_", {})
-    address = learner._address(task) if task in getattr(learner, "tasks_", {}) else task
-    if address not in known:
-        raise UnknownTaskError(f"There is no encoder of {task!r}. Encoders: {', '.join(map(repr, known)) or 'none'}.")
-    encoder: FittedEncoder = known[address]
-    return encoder
+        raise UnsupportedError(
+            f"{type(learner).__name__} has no encoders to export. SillyForest and SillyNetwork do."
+        )
+    known = learner._known()
+    encoders = {} if known is None else known.encoders
+    address = task
+    if known is not None and task in known.tasks:
+        address = known.address(task)
+    if known is None or address not in encoders:
+        names = ", ".join(map(repr, encoders)) or "none"
+        raise UnknownTaskError(f"There is no encoder of {task!r}. Encoders: {names}.")
+    return encoders[address], known.in_shape
 
 
 def _sealed(encoder: FittedEncoder, in_shape: Shape) -> list[bytes | memoryview]:
@@ -139,7 +163,7 @@ def _in_order(arrays: Arrays) -> Arrays:
 
 
 def _onnx(encoder: Any, in_shape: Shape) -> bytes:
-    if type(encoder).__name__ != "FittedNetwork":
+    if word_of(encoder) != "network":
         raise Unfit(f"ONNX is for networks, and this is a {_word(encoder)}")
     require("onnx", extra="onnx", for_what="Exporting to ONNX")
     from lifelong.persistence.onnx_graph import onnx_model
@@ -150,7 +174,9 @@ def _onnx(encoder: Any, in_shape: Shape) -> bytes:
 def _read(path: Path, learner: Silly | None, max_bytes: int) -> ImportedEncoder:
     with explained(f"{path} holds no encoder that can be used"):
         if path.suffix.lower() == ".onnx":
-            raise Unfit("ONNX files are for other programs; export the encoder once more, without .onnx in its name")
+            raise Unfit(
+                "ONNX files are for other programs; export the encoder once more, without .onnx in its name"
+            )
         content = _content(path, max_bytes)
         node, found = unpack(content)
         arrays = Arrays(found)
@@ -162,7 +188,7 @@ def _read(path: Path, learner: Silly | None, max_bytes: int) -> ImportedEncoder:
         in_shape = _in_shape(node["encoder"])
         encoder = unpack_encoder(node["encoder"], arrays, in_shape, learner)
         arrays.nothing_left()
-        if type(encoder).__name__ == "FittedNetwork":
+        if word_of(encoder) == "network":
             from lifelong.persistence.activations import check_activations
 
             check_activations(encoder, in_shape)
@@ -183,28 +209,37 @@ def _content(path: Path, max_bytes: int) -> bytearray:
 
 def _in_shape(node: Json) -> Shape:
     expect(isinstance(node, dict) and "in_shape" in node, "the encoder", "has no in_shape")
-    in_shape: Shape = IN_SHAPE.unpack(node["in_shape"], Arrays(), "in_shape")
-    expect(len(in_shape) in (1, 3) and math.prod(in_shape) <= MAX_ROW, "in_shape", "is neither flat rows nor images")
+    in_shape: Shape = unpacked(IN_SHAPE, node["in_shape"], "in_shape")
+    expect(
+        len(in_shape) in (1, 3) and math.prod(in_shape) <= MAX_ROW,
+        "in_shape",
+        "is neither flat rows nor images",
+    )
     return in_shape
 
 
-def _from_memory(encoder: Any, learner: Silly | None) -> ImportedEncoder:
+def _from_memory(encoder: Any, known: Knowledge | None) -> ImportedEncoder:
     if not callable(getattr(encoder, "encode", None)):
-        raise PersistenceError(f"{type(encoder).__name__} is no encoder that has been learnt, and no path of a file.")
-    known: Shape | None = getattr(learner, "in_shape_", None)
-    in_shape: Shape | None = getattr(encoder, "in_shape", known)
+        raise PersistenceError(
+            f"{type(encoder).__name__} is no encoder that has been learnt, and no path of a file."
+        )
+    of_learner = None if known is None else known.in_shape
+    in_shape: Shape | None = getattr(encoder, "in_shape", of_learner)
     if type(encoder) is FittedForest:  # which reads images as their pixels
         n = int(encoder.trees[0].n_features)
-        in_shape = known if known is not None and math.prod(known) == n else (n,)
+        same = of_learner is not None and math.prod(of_learner) == n
+        in_shape = of_learner if same else (n,)
     if in_shape is None:
-        raise PersistenceError(f"{type(encoder).__name__} does not say what rows it reads. Learn a task first.")
+        raise PersistenceError(
+            f"{type(encoder).__name__} does not say what rows it reads. Learn a task first."
+        )
     return ImportedEncoder(encoder, tuple(in_shape), _checksum(encoder, tuple(in_shape)))
 
 
 def _checksum(encoder: FittedEncoder, in_shape: Shape) -> str | None:
     """What a saved learner calls the encoder's file, whether it is saved or not."""
     node = noted(encoder)
-    if not isinstance(node, dict):
+    if not isinstance(node, Node):
         arrays = Arrays()
         try:
             pieces = pack(arrays, pack_encoder(encoder, in_shape, arrays))
@@ -212,29 +247,31 @@ def _checksum(encoder: FittedEncoder, in_shape: Shape) -> str | None:
             return None
         columns, leaves = encoder_shape(encoder, in_shape)
         name, size = f"encoder-{checksum(pieces)}.safetensors", sum(len(piece) for piece in pieces)
-        node = {"columns": columns, "leaves": leaves, "file": [name, size]}
+        node = Node(columns=columns, leaves=leaves, file=[name, size])
         note(encoder, node)
     return FileRef.from_json(node["file"]).checksum
 
 
-def _check_fits(found: ImportedEncoder, learner: Silly) -> None:
-    owner, in_shape = type(learner).__name__, getattr(learner, "in_shape_", found.in_shape)
+def _check_fits(found: ImportedEncoder, learner: Silly, known: Knowledge | None) -> None:
+    owner = type(learner).__name__
+    in_shape = found.in_shape if known is None else known.in_shape
     if found.in_shape != in_shape:
         raise PersistenceError(
-            f"The encoder reads rows of shape {found.in_shape}, and this {owner} has {in_shape}.", see="exchange"
+            f"The encoder reads rows of shape {found.in_shape}, and this {owner} has {in_shape}.",
+            see="exchange",
         )
     wanted = _MADE_BY.get(type(learner._encoder()).__name__)
-    if wanted is not None and type(found.encoder).__name__ != wanted:
+    if wanted is not None and word_of(found.encoder) != wanted:
         raise PersistenceError(
-            f"The encoder is a {_word(found.encoder)}, and this {owner} has {_WORDS[wanted]}s.", see="exchange"
+            f"The encoder is a {_word(found.encoder)}, and this {owner} has {_WORDS[wanted]}s.",
+            see="exchange",
         )
-    encoders = getattr(learner, "encoders_", {})
-    node_of = getattr(encoders, "node_of", lambda _: None)
+    encoders = {} if known is None else known.encoders
     for name in encoders:
-        node = node_of(name)  # of a stored learner: nothing need be loaded
+        node = encoders.node_of(name) if isinstance(encoders, StoredMap) else None
         if found.checksum is None:
             same = encoders[name] is found.encoder
-        elif node is not None:
+        elif node is not None:  # of a stored learner: nothing need be loaded
             same = FileRef.from_json(node["file"]).checksum == found.checksum
         else:
             same = _checksum(encoders[name], in_shape) == found.checksum
@@ -243,4 +280,5 @@ def _check_fits(found: ImportedEncoder, learner: Silly) -> None:
 
 
 def _word(encoder: FittedEncoder) -> str:
-    return _WORDS.get(type(encoder).__name__, type(encoder).__name__)
+    word = word_of(encoder)
+    return type(encoder).__name__ if word is None else _WORDS[word]

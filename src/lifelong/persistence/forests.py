@@ -6,7 +6,6 @@ out of its arrays or around in a circle.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -14,73 +13,100 @@ from numpy.typing import NDArray
 from sklearn.tree._tree import Tree
 
 from lifelong.encoders.forest import FittedForest
-from lifelong.persistence.kinds import Array, Arrays, Whole, expect, keys
+from lifelong.persistence.kinds import Arrays, CustomKind, Scope, expect, keys, unpack, unpacked
 from lifelong.persistence.text import Json
+from lifelong.schema import Array, Whole
 
 MAX_TREES = 10_000
 _MAX_FEATURES = 2**31 - 2
 _NODE = Tree(1, np.ones(1, dtype=np.intp), 1).__getstate__()["nodes"].dtype
 
 
-@dataclass(frozen=True)
-class ForestKind:
-    """A :class:`FittedForest` on rows of ``n_features`` numbers."""
-
-    n_features: int | None = None
-
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        expect(type(value) is FittedForest, at, f"is a {type(value).__name__}, not a forest")
-        return TreesKind(self.n_features).pack(value.trees, arrays, at)
-
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> FittedForest:
-        trees = TreesKind(self.n_features).unpack(node, arrays, at)
-        return FittedForest.of(trees, trees.left)
+def pack_forest(forest: Any, arrays: Arrays, at: str) -> Json:
+    """A :class:`FittedForest`."""
+    expect(type(forest) is FittedForest, at, f"is a {type(forest).__name__}, not a forest")
+    return pack_trees(forest.trees, arrays, at)
 
 
-@dataclass(frozen=True)
-class TreesKind:
+def unpack_forest(
+    node: Json, arrays: Arrays, at: str, n_features: int | None = None
+) -> FittedForest:
+    """A forest on rows of ``n_features`` numbers."""
+    trees = unpack_trees(node, arrays, at, n_features)
+    return FittedForest.of(trees, trees.left)
+
+
+def _pack_of_columns(value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    node = pack_forest(value, arrays, at)
+    scope["forest leaves"] = value.n_leaves
+    return node
+
+
+def _unpack_of_columns(node: Json, arrays: Arrays, at: str, scope: Scope) -> FittedForest:
+    forest = unpack_forest(node, arrays, at, scope["columns"])
+    scope["forest leaves"] = forest.n_leaves
+    return forest
+
+
+OF_COLUMNS = CustomKind(_pack_of_columns, _unpack_of_columns)
+"""A forest on an encoder's representation."""
+
+
+def pack_trees(trees: Sequence[Tree], arrays: Arrays, at: str, n_classes: int = 0) -> Json:
     """scikit-learn's trees; with ``n_classes`` also the class shares in their nodes."""
+    expect(0 < len(trees) <= MAX_TREES, at, f"has no tree, or more than {MAX_TREES}")
+    trees = list(trees)
+    place = f"{at}." if at else ""
+    arrays[f"{place}nodes"] = np.array([tree.node_count for tree in trees], dtype=np.int64)
+    columns = {"left": "children_left", "right": "children_right", "feature": "feature"}
+    for name, field in columns.items():
+        whole = np.concatenate([getattr(tree, field) for tree in trees])
+        arrays[place + name] = whole.astype(np.int32)
+    arrays[f"{place}threshold"] = np.concatenate([tree.threshold for tree in trees])
+    if n_classes:
+        arrays[f"{place}value"] = np.concatenate([tree.value[:, 0, :] for tree in trees])
+    return {"features": int(trees[0].n_features)}
 
-    n_features: int | None = None
-    n_classes: int = 0
 
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        trees = list(value)
-        expect(0 < len(trees) <= MAX_TREES, at, f"has no tree, or more than {MAX_TREES}")
-        place = f"{at}." if at else ""
-        arrays[f"{place}nodes"] = np.array([tree.node_count for tree in trees], dtype=np.int64)
-        for name, field in (("left", "children_left"), ("right", "children_right"), ("feature", "feature")):
-            arrays[place + name] = np.concatenate([getattr(tree, field) for tree in trees]).astype(np.int32)
-        arrays[f"{place}threshold"] = np.concatenate([tree.threshold for tree in trees])
-        if self.n_classes:
-            arrays[f"{place}value"] = np.concatenate([tree.value[:, 0, :] for tree in trees])
-        return {"features": int(trees[0].n_features)}
+def unpack_trees(
+    node: Json, arrays: Arrays, at: str, n_features: int | None = None, n_classes: int = 0
+) -> "StoredTrees":
+    """Trees, every node checked."""
+    keys(node, {"features"}, at)
+    found = unpacked(Whole(1, _MAX_FEATURES), node["features"], f"{at}.features")
+    fits = n_features in (None, found)
+    expect(fits, at, f"reads rows of {found} numbers, not {n_features}")
+    place = f"{at}." if at else ""
+    sizes = _column(arrays, f"{place}nodes", "int64", (None,))
+    n_nodes = len(arrays.get(f"{place}left", ()))
+    adds_up = (
+        0 < len(sizes) <= MAX_TREES
+        and sizes.min() >= 1
+        and sizes.max() <= n_nodes
+        and sizes.sum() == n_nodes
+    )
+    expect(bool(adds_up), at, "has trees whose sizes do not add up")
+    left = _column(arrays, f"{place}left", "int32", (n_nodes,))
+    right = _column(arrays, f"{place}right", "int32", (n_nodes,))
+    feature = _column(arrays, f"{place}feature", "int32", (n_nodes,))
+    threshold = _column(arrays, f"{place}threshold", "float64", (n_nodes,))
+    value = None
+    if n_classes:
+        value = _column(arrays, f"{place}value", "float64", (n_nodes, n_classes))
+    trees = []
+    ends = np.cumsum(sizes).tolist()
+    for end, size in zip(ends, sizes.tolist(), strict=True):
+        part = slice(end - size, end)
+        shares = None if value is None else value[part]
+        nodes = Nodes(left[part], right[part], feature[part], threshold[part], shares)
+        _check(nodes, found, at)
+        trees.append(nodes)
+    return StoredTrees(trees, found)
 
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> "StoredTrees":
-        keys(node, {"features"}, at)
-        n_features = Whole(1, _MAX_FEATURES).unpack(node["features"], arrays, f"{at}.features")
-        expect(self.n_features in (None, n_features), at, f"reads rows of {n_features} numbers, not {self.n_features}")
-        place = f"{at}." if at else ""
-        sizes = Array("int64", (None,)).unpack("C", arrays, f"{place}nodes")
-        n_nodes = len(arrays.get(f"{place}left", ()))
-        fits = 0 < len(sizes) <= MAX_TREES and sizes.min() >= 1 and sizes.max() <= n_nodes and sizes.sum() == n_nodes
-        expect(bool(fits), at, "has trees whose sizes do not add up")
-        left, right, feature = (
-            Array("int32", (n_nodes,)).unpack("C", arrays, place + name) for name in ("left", "right", "feature")
-        )
-        threshold = Array("float64", (n_nodes,)).unpack("C", arrays, f"{place}threshold")
-        value = None
-        if self.n_classes:
-            value = Array("float64", (n_nodes, self.n_classes)).unpack("C", arrays, f"{place}value")
-        ends = np.cumsum(sizes).tolist()
-        parts = [slice(end - size, end) for end, size in zip(ends, sizes.tolist(), strict=True)]
-        trees = [
-            Nodes(left[part], right[part], feature[part], threshold[part], None if value is None else value[part])
-            for part in parts
-        ]
-        for nodes in trees:
-            _check(nodes, n_features, at)
-        return StoredTrees(trees, n_features)
+
+def _column(arrays: Arrays, at: str, dtype: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
+    found: NDArray[Any] = unpack(Array(dtype, shape), "C", arrays, at, Scope())
+    return found
 
 
 class Nodes(NamedTuple):
@@ -126,19 +152,36 @@ def _check(nodes: Nodes, n_features: int, at: str) -> None:
     children = np.concatenate([left[inner], right[inner]])
     parents = np.tile(np.flatnonzero(inner), 2)
     # Children come after their parents, and every node but the root is the child of exactly one: a tree, and no loop.
-    expect(bool((right[~inner] == -1).all() and (children > parents).all() and (children < n).all()), at, "is no tree")
+    expect(
+        bool((right[~inner] == -1).all() and (children > parents).all() and (children < n).all()),
+        at,
+        "is no tree",
+    )
     expect(bool((np.bincount(children, minlength=n)[1:] == 1).all()), at, "is no tree")
-    expect(bool((feature[inner] >= 0).all() and (feature[inner] < n_features).all()), at, "asks for unknown columns")
+    expect(
+        bool((feature[inner] >= 0).all() and (feature[inner] < n_features).all()),
+        at,
+        "asks for unknown columns",
+    )
 
 
 def _tree(nodes: Nodes, n_features: int) -> Tree:
     """scikit-learn's tree of checked nodes."""
     left, right, feature, threshold, value = nodes
     packed = np.zeros(len(left), dtype=_NODE)
-    for name, part in (("left_child", left), ("right_child", right), ("feature", feature), ("threshold", threshold)):
+    for name, part in (
+        ("left_child", left),
+        ("right_child", right),
+        ("feature", feature),
+        ("threshold", threshold),
+    ):
         packed[name] = part
-    shares = np.zeros((len(left), 1)) if value is None else np.ascontiguousarray(value, dtype=np.float64)
+    shares = (
+        np.zeros((len(left), 1)) if value is None else np.ascontiguousarray(value, dtype=np.float64)
+    )
     tree = Tree(n_features, np.array([shares.shape[1]], dtype=np.intp), 1)
     # Prediction does not look at the depth.
-    tree.__setstate__({"max_depth": 0, "node_count": len(left), "nodes": packed, "values": shares[:, None, :]})
+    tree.__setstate__(
+        {"max_depth": 0, "node_count": len(left), "nodes": packed, "values": shares[:, None, :]}
+    )
     return tree

@@ -49,14 +49,24 @@ def built_hollow(build: Callable[[], Module], n_tensors: int) -> Module:
 def filled(network: Module, tensors: Mapping[str, NDArray[Any]], device: torch.device) -> Module:
     """The network with the tensors of a file in it: exactly the ones it wants, in their own memory format."""
     wanted = network.state_dict()
-    expect(set(wanted) == set(tensors), "the network", f"does not have the tensors of {_few(wanted, tensors)}")
+    expect(
+        set(wanted) == set(tensors),
+        "the network",
+        f"does not have the tensors of {_few(wanted, tensors)}",
+    )
     for name, tensor in wanted.items():
         array = tensors[name]
         same = tuple(tensor.shape) == array.shape and str(tensor.dtype) == f"torch.{array.dtype}"
-        expect(same, f"tensor {name!r}", f"is {array.dtype}{array.shape}, not {tensor.dtype}{tuple(tensor.shape)}")
+        expect(
+            same,
+            f"tensor {name!r}",
+            f"is {array.dtype}{array.shape}, not {tensor.dtype}{tuple(tensor.shape)}",
+        )
     if any(tensor.is_meta for tensor in wanted.values()):
         network = network.to_empty(device="cpu")
-    network.load_state_dict({name: torch.from_numpy(np.asarray(array)) for name, array in tensors.items()})
+    network.load_state_dict(
+        {name: torch.from_numpy(np.asarray(array)) for name, array in tensors.items()}
+    )
     return network.eval().to(device)
 
 

@@ -50,7 +50,13 @@ def inspect(directory: str | Path) -> Summary:
             node["format"],
             node["written_by"],
             [
-                TaskSummary(name, record.n_rows, len(record.classes), _bytes_of(state, name), name in encoders)
+                TaskSummary(
+                    name,
+                    record.n_rows,
+                    len(record.classes),
+                    _bytes_of(state, name),
+                    name in encoders,
+                )
                 for name, record in records.items()
             ],
             len(encoders),

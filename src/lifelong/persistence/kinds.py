@@ -1,25 +1,27 @@
-"""What a file may hold: small descriptions that turn a value into JSON and arrays, and back with every check.
+"""Kinds of values, as :mod:`lifelong.schema` declares them: to JSON and arrays, and back with every check.
 
-A *kind* knows the class it makes. Nothing in a file names a class, a module or another value: there is no code to run
-and no cycle to follow. Arrays are found by where they stand in the structure (``"table.0"``), so each is used once.
+A *kind* knows the class it makes. Nothing in a file names a class, a module or another value: there
+is no code to run and no cycle to follow. Arrays are found by where they stand in the structure
+(``"table.0"``), so each is used once.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from inspect import Parameter, signature
-from typing import Any, Protocol
+from dataclasses import is_dataclass
+from functools import singledispatch
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lifelong import schema
+from lifelong._provided import found_at
 from lifelong.persistence.text import Json, Unfit
 
 Name = str | int  # of a task or an encoder
 
 
 class Arrays(dict[str, NDArray[Any]]):
-    """The arrays of one file, by place. Reading takes them out, so that whatever is left was not expected."""
+    """The arrays of one file, by place. Reading takes them out: what is left was not expected."""
 
     def take(self, at: str) -> NDArray[Any]:
         """The array at a place."""
@@ -32,16 +34,16 @@ class Arrays(dict[str, NDArray[Any]]):
             raise Unfit(f"array {next(iter(self))!r} does not belong here")
 
 
-class Kind(Protocol):
-    """One kind of value."""
+class Scope(dict[str, Any]):
+    """Lengths that are known where a value stands, by name; and what a custom kind needs.
 
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        """JSON for the value; its arrays go to ``arrays``, named after their place ``at``."""
-        ...
+    ``p`` numbers per row of shape ``in_shape``; ``K`` classes and ``n_rows`` of the task;
+    ``columns`` and ``leaves`` of the encoder; ``learner`` and ``loaded`` for custom kinds.
+    """
 
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> Any:
-        """The value again, or an error (:class:`~lifelong.persistence.text.Unfit`)."""
-        ...
+    def with_(self, **more: Any) -> "Scope":
+        """A scope inside of this one."""
+        return Scope({**self, **more})
 
 
 def expect(condition: bool, at: str, what: str) -> None:
@@ -50,234 +52,386 @@ def expect(condition: bool, at: str, what: str) -> None:
         raise Unfit(f"{at or 'the value'} {what}")
 
 
-@dataclass(frozen=True)
-class Whole:
-    """A whole number; numpy's become Python's."""
-
-    least: int = 0
-    most: int = 2**63 - 1
-
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        number = int(value) if isinstance(value, np.integer) else value
-        return self.unpack(number, arrays, at)
-
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> int:  # noqa: ARG002
-        expect(type(node) is int and self.least <= node <= self.most, at, "is not a whole number in its range")
-        return int(node)
-
-
-@dataclass(frozen=True)
-class Number:
-    """A finite number, whole or not."""
-
-    least: float = -math.inf
-    most: float = math.inf
-
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        number = value.item() if isinstance(value, np.number) else value
-        return self.unpack(number, arrays, at)
-
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> float:  # noqa: ARG002
-        ok = type(node) in (int, float) and abs(node) < 1e308 and self.least <= node <= self.most
-        expect(ok, at, "is not a number in its range")
-        return node  # type: ignore[no-any-return]
-
-
-@dataclass(frozen=True)
-class Text:
-    """Text; one of a few words, if they are given."""
-
-    choices: tuple[str, ...] | None = None
-
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        return self.unpack(str(value) if isinstance(value, str) else value, arrays, at)
-
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> str:  # noqa: ARG002
-        ok = type(node) is str and (self.choices is None or node in self.choices)
-        expect(ok, at, f"is not one of {', '.join(self.choices)}" if self.choices else "is not text")
-        return str(node)
-
-
-@dataclass(frozen=True)
-class Exactly:
-    """One JSON value."""
-
-    value: Any
-
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        return self.unpack(value, arrays, at)
-
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> Any:  # noqa: ARG002
-        expect(type(node) is type(self.value) and node == self.value, at, f"is not {self.value!r}")
-        return self.value
-
-
-@dataclass(frozen=True)
-class AnyOf:
-    """The first of several kinds that fits."""
-
-    kinds: tuple[Kind, ...]
-
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        return self._first(lambda kind: kind.pack(value, arrays, at), at)
-
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> Any:
-        return self._first(lambda kind: kind.unpack(node, arrays, at), at)
-
-    def _first(self, attempt: Callable[[Kind], Any], at: str) -> Any:
-        reasons = []
-        for kind in self.kinds:
-            try:
-                return attempt(kind)
-            except Unfit as error:
-                reasons.append(str(error))
-        raise Unfit(reasons[-1] if len(set(reasons)) == 1 else f"{at} is nothing that can be stored here")
-
-
-def maybe(kind: Kind) -> AnyOf:
-    """None, or a value of that kind."""
-    return AnyOf((Exactly(None), kind))
-
-
-@dataclass(frozen=True)
-class Several:
-    """A tuple of values of one kind."""
-
-    kind: Kind
-    least: int = 0
-
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        expect(isinstance(value, Sequence) and not isinstance(value, str), at, "is not a sequence")
-        expect(len(value) >= self.least, at, "is too short")
-        return [self.kind.pack(one, arrays, f"{at}.{place}") for place, one in enumerate(value)]
-
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> tuple[Any, ...]:
-        expect(isinstance(node, list) and len(node) >= self.least, at, "is not a list, or too short")
-        return tuple(self.kind.unpack(one, arrays, f"{at}.{place}") for place, one in enumerate(node))
-
-
-@dataclass(frozen=True)
-class Array:
-    """An array of one of some dtypes; ``shape`` has None where any length will do. Its memory order is kept."""
-
-    dtypes: str  # dtype names, separated by spaces
-    shape: tuple[int | None, ...]
-    finite: bool = True
-
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        expect(isinstance(value, np.ndarray), at, "is not an array")
-        self._check(value, at)
-        fortran = value.flags.f_contiguous and not value.flags.c_contiguous
-        arrays[at] = value.T if fortran else np.asarray(value, order="C")
-        return "F" if fortran else "C"
-
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> NDArray[Any]:
-        expect(node in ("C", "F"), at, "has no memory order")
-        expect(at in arrays, f"array {at!r}", "is missing")
-        array = arrays[at].T if node == "F" else arrays[at]
-        self._check(array, at)
-        del arrays[at]  # not before the check: another kind may be tried on it
-        return array
-
-    def _check(self, array: NDArray[Any], at: str) -> None:
-        expect(array.dtype.name in self.dtypes.split(), at, f"has numbers of type {array.dtype}, not {self.dtypes}")
-        wanted = tuple("any" if length is None else length for length in self.shape)
-        fits = len(array.shape) == len(self.shape) and all(
-            want in (None, got) for want, got in zip(self.shape, array.shape, strict=True)
-        )
-        expect(fits, at, f"has the shape {array.shape}, not {wanted}")
-        if self.finite and array.dtype.kind == "f" and array.size:
-            # The sum of finite numbers may overflow, so look at the extremes, which need no memory.
-            expect(bool(np.isfinite(array.min()) and np.isfinite(array.max())), at, "holds NaN or infinity")
-
-
-@dataclass(frozen=True)
-class Codes:
-    """Whole numbers 0 … most - 1 (n,), as positions in something of that length."""
-
-    n: int | None
-    most: int
-
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        return Array("int64", (self.n,)).pack(np.asarray(value, dtype=np.int64), arrays, at)
-
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> NDArray[np.intp]:
-        numbers = Array("int64", (self.n,)).unpack(node, arrays, at)
-        inside = not numbers.size or (numbers.min() >= 0 and numbers.max() < self.most)
-        expect(bool(inside), at, f"holds numbers outside 0 … {self.most - 1}")
-        return numbers.astype(np.intp, copy=False)
-
-
-@dataclass(frozen=True)
-class Record:
-    """An object of one class, by its fields; ``check`` sees the fields together before the object is made."""
-
-    make: Callable[..., Any]
-    fields: Mapping[str, Kind]
-    check: Callable[[dict[str, Any], str], None] = field(default=lambda fields, at: None)  # noqa: ARG005
-    may_lack: bool = False  # whether a field that an older file lacks keeps its default
-
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        expect(type(value) is self.make, at, f"is a {type(value).__name__}, not a {getattr(self.make, '__name__', '')}")
-        return {name: kind.pack(getattr(value, name), arrays, _join(at, name)) for name, kind in self.fields.items()}
-
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> Any:
-        keys(node, self._needed() if self.may_lack else set(self.fields), at, optional=set(self.fields))
-        fields = {name: kind for name, kind in self.fields.items() if name in node}
-        values = {name: kind.unpack(node[name], arrays, _join(at, name)) for name, kind in fields.items()}
-        self.check(values, at)
-        return self.make(**values)
-
-    def _needed(self) -> set[str]:
-        """Fields without a default."""
-        parameters = signature(self.make).parameters
-        return {name for name in self.fields if parameters[name].default is Parameter.empty}
-
-
-def _join(at: str, name: str) -> str:
+def join(at: str, name: str) -> str:
+    """A place inside a place."""
     return f"{at}.{name}" if at else name
 
 
-def keys(node: Json, wanted: set[str], at: str, optional: set[str] = frozenset()) -> None:  # type: ignore[assignment]
+@singledispatch
+def pack(kind: schema.Kind, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    """JSON for a value; its arrays go to ``arrays``, named after their place ``at``."""
+    raise NotImplementedError(f"{kind} cannot be packed")
+
+
+@singledispatch
+def unpack(kind: schema.Kind, node: Json, arrays: Arrays, at: str, scope: Scope) -> Any:
+    """The value again, or an error (:class:`~lifelong.persistence.text.Unfit`)."""
+    raise NotImplementedError(f"{kind} cannot be unpacked")
+
+
+# Numbers and words: what is written is what is read, so packing is a check
+
+
+@pack.register(schema.Whole)
+def _(kind: schema.Whole, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    number = int(value) if isinstance(value, np.integer) else value
+    return unpack(kind, number, arrays, at, scope)
+
+
+@unpack.register(schema.Whole)
+def _(kind: schema.Whole, node: Json, arrays: Arrays, at: str, scope: Scope) -> int:
+    most = kind.most(scope) if callable(kind.most) else kind.most
+    fits = type(node) is int and kind.least <= node <= most
+    expect(fits, at, "is not a whole number in its range")
+    return int(node)
+
+
+@pack.register(schema.Number)
+def _(kind: schema.Number, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    number = value.item() if isinstance(value, np.number) else value
+    return unpack(kind, number, arrays, at, scope)
+
+
+@unpack.register(schema.Number)
+def _(kind: schema.Number, node: Json, arrays: Arrays, at: str, scope: Scope) -> float:
+    fits = type(node) in (int, float) and abs(node) < 1e308 and kind.least <= node <= kind.most
+    expect(fits, at, "is not a number in its range")
+    return node  # type: ignore[no-any-return]
+
+
+@pack.register(schema.Text)
+def _(kind: schema.Text, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    return unpack(kind, str(value) if isinstance(value, str) else value, arrays, at, scope)
+
+
+@unpack.register(schema.Text)
+def _(kind: schema.Text, node: Json, arrays: Arrays, at: str, scope: Scope) -> str:
+    known = kind.choices is None or node in kind.choices
+    what = f"is not one of {', '.join(kind.choices)}" if kind.choices else "is not text"
+    expect(type(node) is str and known, at, what)
+    return str(node)
+
+
+@pack.register(schema.Exactly)
+def _(kind: schema.Exactly, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    return unpack(kind, value, arrays, at, scope)
+
+
+@unpack.register(schema.Exactly)
+def _(kind: schema.Exactly, node: Json, arrays: Arrays, at: str, scope: Scope) -> Any:
+    wanted = kind.value if kind.name is None else scope[kind.name]
+    expect(type(node) is type(wanted) and node == wanted, at, f"is not {wanted!r}")
+    return wanted
+
+
+@pack.register(schema.TaskNames)
+def _(kind: schema.TaskNames, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    return unpack(kind, value, arrays, at, scope)
+
+
+@unpack.register(schema.TaskNames)
+def _(kind: schema.TaskNames, node: Json, arrays: Arrays, at: str, scope: Scope) -> Name:
+    expect(type(node) in (str, int), at, "is not a name: text or a whole number")
+    return node  # type: ignore[no-any-return]
+
+
+# Several kinds, several values
+
+
+@pack.register(schema.AnyOf)
+def _(kind: schema.AnyOf, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    return _first(kind, lambda one: pack(one, value, arrays, at, scope), at)
+
+
+@unpack.register(schema.AnyOf)
+def _(kind: schema.AnyOf, node: Json, arrays: Arrays, at: str, scope: Scope) -> Any:
+    return _first(kind, lambda one: unpack(one, node, arrays, at, scope), at)
+
+
+def _first(kind: schema.AnyOf, attempt: Callable[[schema.Kind], Any], at: str) -> Any:
+    reasons = []
+    for one in kind.kinds:
+        try:
+            return attempt(one)
+        except Unfit as error:
+            reasons.append(str(error))
+    if len(set(reasons)) == 1:
+        raise Unfit(reasons[0])
+    raise Unfit(f"{at} is nothing that can be stored here")
+
+
+@pack.register(schema.Several)
+def _(kind: schema.Several, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    expect(isinstance(value, Sequence) and not isinstance(value, str), at, "is not a sequence")
+    expect(len(value) >= kind.least, at, "is too short")
+    return [pack(kind.kind, one, arrays, f"{at}.{n}", scope) for n, one in enumerate(value)]
+
+
+@unpack.register(schema.Several)
+def _(kind: schema.Several, node: Json, arrays: Arrays, at: str, scope: Scope) -> tuple[Any, ...]:
+    fits = isinstance(node, list) and len(node) >= kind.least
+    expect(fits, at, "is not a list, or too short")
+    return tuple(unpack(kind.kind, one, arrays, f"{at}.{n}", scope) for n, one in enumerate(node))
+
+
+@pack.register(schema.ByName)
+def _(kind: schema.ByName, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    return [
+        [name, pack(kind.kind, one, arrays, f"{at}.{n}", scope)]
+        for n, (name, one) in enumerate(value.items())
+    ]
+
+
+@unpack.register(schema.ByName)
+def _(kind: schema.ByName, node: Json, arrays: Arrays, at: str, scope: Scope) -> dict[Name, Any]:
+    pairs = name_pairs(node, at)
+    return {
+        name: unpack(kind.kind, one, arrays, f"{at}.{n}", scope)
+        for n, (name, one) in enumerate(pairs.items())
+    }
+
+
+# Arrays
+
+
+@pack.register(schema.Array)
+def _(kind: schema.Array, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    expect(isinstance(value, np.ndarray), at, "is not an array")
+    _check_array(kind, value, at, scope)
+    fortran = value.flags.f_contiguous and not value.flags.c_contiguous
+    arrays[at] = value.T if fortran else np.asarray(value, order="C")
+    return "F" if fortran else "C"
+
+
+@unpack.register(schema.Array)
+def _(kind: schema.Array, node: Json, arrays: Arrays, at: str, scope: Scope) -> NDArray[Any]:
+    expect(node in ("C", "F"), at, "has no memory order")
+    expect(at in arrays, f"array {at!r}", "is missing")
+    array = arrays[at].T if node == "F" else arrays[at]
+    _check_array(kind, array, at, scope)
+    del arrays[at]  # not before the check: another kind may be tried on it
+    return array
+
+
+def _check_array(kind: schema.Array, array: NDArray[Any], at: str, scope: Scope) -> None:
+    known = array.dtype.name in kind.dtypes.split()
+    expect(known, at, f"has numbers of type {array.dtype}, not {kind.dtypes}")
+    lengths = _lengths(kind.shape, scope)
+    fits = len(array.shape) == len(lengths)
+    learnt: dict[str, int] = {}
+    for wanted, got in zip(lengths, array.shape, strict=False):
+        fits = fits and _fits(wanted, got, scope, learnt)
+    expect(fits, at, f"has the shape {array.shape}, which does not fit")
+    if array.dtype.kind == "f" and array.size:
+        # The sum of finite numbers may overflow, so look at the extremes, which need no memory.
+        finite = bool(np.isfinite(array.min()) and np.isfinite(array.max()))
+        expect(finite or not kind.finite, at, "holds NaN or infinity")
+    if kind.least is not None and array.size:
+        expect(bool(array.min() >= kind.least), at, f"holds numbers below {kind.least:g}")
+    scope.update(learnt)
+
+
+def _lengths(shape: tuple[schema.Length, ...], scope: Scope) -> list[schema.Length]:
+    """With ``"*in_shape"`` taken apart."""
+    lengths: list[schema.Length] = []
+    for length in shape:
+        if isinstance(length, str) and length.startswith("*"):
+            lengths.extend(scope[length[1:]])
+        else:
+            lengths.append(length)
+    return lengths
+
+
+def _fits(wanted: schema.Length, got: int, scope: Scope, learnt: dict[str, int]) -> bool:
+    if wanted is None:
+        return True
+    if callable(wanted):
+        return got == wanted(scope)
+    if isinstance(wanted, int):
+        return got == wanted
+    name, _, most = wanted.partition("<=")
+    if most and not 1 <= got <= scope[most]:
+        return False
+    name, _, least = name.partition(">=")
+    if least and got < int(least):
+        return False
+    known = learnt.get(name, scope.get(name))
+    if known is None:
+        learnt[name] = got
+        return True
+    return bool(got == known)
+
+
+@pack.register(schema.Places)
+def _(kind: schema.Places, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    numbers = np.asarray(value, dtype=np.int64)
+    return pack(schema.Array("int64", (kind.n,)), numbers, arrays, at, scope)
+
+
+@unpack.register(schema.Places)
+def _(kind: schema.Places, node: Json, arrays: Arrays, at: str, scope: Scope) -> NDArray[np.intp]:
+    numbers = unpack(schema.Array("int64", (kind.n,)), node, arrays, at, scope)
+    below: Any = kind.below
+    if isinstance(below, str):
+        below = scope[below]
+    elif callable(below):
+        below = below(scope)
+    inside = not numbers.size or (numbers.min() >= 0 and numbers.max() < below)
+    expect(bool(inside), at, f"holds numbers outside 0 … {below - 1}")
+    found: NDArray[np.intp] = numbers.astype(np.intp, copy=False)
+    return found
+
+
+@pack.register(schema.Represented)
+def _(kind: schema.Represented, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    return pack(_represented(kind, scope), value, arrays, at, scope)
+
+
+@unpack.register(schema.Represented)
+def _(kind: schema.Represented, node: Json, arrays: Arrays, at: str, scope: Scope) -> NDArray[Any]:
+    Z: NDArray[Any] = unpack(_represented(kind, scope), node, arrays, at, scope)
+    if scope["leaves"] and kind.known_leaves:
+        inside = not Z.size or (Z.min() >= 0 and Z.max() < scope["leaves"])
+        expect(bool(inside), at, f"holds leaves outside 0 … {scope['leaves'] - 1}")
+    return Z
+
+
+def _represented(kind: schema.Represented, scope: Scope) -> schema.Array:
+    dtype = "int32" if scope["leaves"] else kind.dense
+    return schema.Array(dtype, (kind.n, "columns"))
+
+
+# Objects
+
+
+@pack.register(schema.Record)
+def _(kind: schema.Record, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    wanted = kind.make.__name__
+    expect(type(value) is kind.make, at, f"is a {type(value).__name__}, not a {wanted}")
+    inside = Scope(scope)
+    packed = {}
+    for name, field in schema.written_fields(value).items():
+        packed[name] = pack(field, getattr(value, name), arrays, join(at, name), inside)
+    return packed if kind.named else list(packed.values())
+
+
+@unpack.register(schema.Record)
+def _(kind: schema.Record, node: Json, arrays: Arrays, at: str, scope: Scope) -> Any:
+    fields = schema.declared_fields(kind.make)
+    if not kind.named:
+        fits = isinstance(node, list) and len(node) == len(fields)
+        expect(fits, at, f"is not {' and '.join(fields)}")
+        node = dict(zip(fields, node, strict=True))
+    keys(node, schema.required_fields(kind.make), at, optional=set(fields))
+    inside = Scope(scope)
+    values = {}
+    for name, field in fields.items():
+        if name in node:
+            values[name] = unpack(field, node[name], arrays, join(at, name), inside)
+    made = kind.make(**values)
+    if isinstance(made, schema.Checked):
+        problem = made.problem(scope)
+        expect(problem is None, at, problem or "")
+    return made
+
+
+@pack.register(schema.Tagged)
+def _(kind: schema.Tagged, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    for word in kind.homes:
+        if type(value).__name__ == word and type(value) is found_at(kind.homes[word]):
+            packed: Any = pack(_kind_of(type(value)), value, arrays, at, scope)
+            return {"kind": word, **packed}
+    known = ", ".join(kind.homes)
+    raise Unfit(f"{at}={value!r} is yours, and only these can be saved: {known}")
+
+
+@unpack.register(schema.Tagged)
+def _(kind: schema.Tagged, node: Json, arrays: Arrays, at: str, scope: Scope) -> Any:
+    expect(isinstance(node, dict) and isinstance(node.get("kind"), str), at, "has no kind")
+    word = node["kind"]
+    expect(word in kind.homes, at, f"has the unknown kind {word[:40]!r}")
+    rest = {name: value for name, value in node.items() if name != "kind"}
+    return unpack(_kind_of(found_at(kind.homes[word])), rest, arrays, at, scope)
+
+
+def _kind_of(make: type) -> schema.Kind:
+    if is_dataclass(make) and schema.declared_fields(make):
+        return schema.Record(make)
+    return schema.Custom(make.__name__)
+
+
+class CustomKind(NamedTuple):
+    """Something that is saved in its own way."""
+
+    pack: Callable[[Any, Arrays, str, Scope], Json]
+    unpack: Callable[[Json, Arrays, str, Scope], Any]
+
+
+CUSTOM: dict[str, str] = {
+    "forest of columns": "lifelong.persistence.forests:OF_COLUMNS",
+    "network": "lifelong.persistence.parameters:NETWORK_PARAMETER",
+    "PretrainedEncoder": "lifelong.persistence.pretrained:PRETRAINED",
+    "pipeline": "lifelong.persistence.pipelines:PIPELINE",
+    "cholesky factor": "lifelong.persistence.pipelines:FACTOR",
+    "tensors": "lifelong.persistence.tensors:TENSORS",
+}
+"""Where custom kinds are: some need torch, and are imported when they are needed."""
+
+
+@pack.register(schema.Custom)
+def _(kind: schema.Custom, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    found: Any = found_at(CUSTOM[kind.word])
+    return found.pack(value, arrays, at, scope)
+
+
+@unpack.register(schema.Custom)
+def _(kind: schema.Custom, node: Json, arrays: Arrays, at: str, scope: Scope) -> Any:
+    found: Any = found_at(CUSTOM[kind.word])
+    return found.unpack(node, arrays, at, scope)
+
+
+# JSON objects and maps by name
+
+
+def keys(
+    node: Json,
+    wanted: set[str],
+    at: str,
+    optional: set[str] = frozenset(),  # type: ignore[assignment]
+) -> None:
     """Refuse a JSON object that lacks a key or has one too many."""
     expect(isinstance(node, dict), at, "is not an object")
-    expect(wanted <= set(node), at, f"lacks {', '.join(sorted(wanted - set(node)))}")
+    lacking = wanted - set(node)
+    expect(not lacking, at, f"lacks {', '.join(sorted(lacking))}")
     unknown = sorted(set(node) - wanted - optional)
     expect(not unknown, at, f"has the unknown key {unknown[0][:40]!r}" if unknown else "")
 
 
-@dataclass(frozen=True)
-class NameKind:
-    """The name of a task: text or a whole number."""
-
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        return self.unpack(value, arrays, at)
-
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> Name:  # noqa: ARG002
-        expect(type(node) in (str, int), at, "is not a name: text or a whole number")
-        return node  # type: ignore[no-any-return]
-
-
-@dataclass(frozen=True)
-class ByName:
-    """A map from names to values of one kind, in order."""
-
-    kind: Kind
-
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        return [[name, self.kind.pack(one, arrays, f"{at}.{n}")] for n, (name, one) in enumerate(value.items())]
-
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> dict[Name, Any]:
-        pairs = name_pairs(node, at)
-        return {name: self.kind.unpack(one, arrays, f"{at}.{n}") for n, (name, one) in enumerate(pairs.items())}
-
-
 def name_pairs(node: Json, at: str) -> dict[Name, Json]:
     """``[[name, value], ...]`` as a map: names are text or whole numbers, none twice."""
-    pairs = isinstance(node, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in node)
-    expect(pairs, at, "is not a list of names and values")
-    for name, _ in node:
-        NameKind().unpack(name, Arrays(), at)
-    found = {name: value for name, value in node}  # noqa: C416
-    expect(len(found) == len(node), at, "has a name twice")
+    are_pairs = isinstance(node, list) and all(
+        isinstance(pair, list) and len(pair) == 2 for pair in node
+    )
+    expect(are_pairs, at, "is not a list of names and values")
+    found: dict[Name, Json] = {}
+    for name, value in node:
+        unpack(schema.TaskNames(), name, Arrays(), at, Scope())
+        expect(name not in found, at, "has a name twice")
+        found[name] = value
     return found
+
+
+def packed(kind: schema.Kind, value: Any, at: str) -> Json:
+    """JSON for a value without arrays."""
+    return pack(kind, value, Arrays(), at, Scope())
+
+
+def unpacked(kind: schema.Kind, node: Json, at: str) -> Any:
+    """A value without arrays."""
+    return unpack(kind, node, Arrays(), at, Scope())
+
+
+def lengths_of(in_shape: Sequence[int]) -> Mapping[str, Any]:
+    """What is known of rows of that shape."""
+    p = int(np.prod(in_shape, dtype=object))
+    return {"in_shape": tuple(in_shape), "p": p, "columns": p, "leaves": 0}

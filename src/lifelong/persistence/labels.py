@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from lifelong._validation import Labels
-from lifelong.learners.base import TaskRecord
-from lifelong.persistence.kinds import Arrays, Name, NameKind, Number, Several, Whole, expect, keys, maybe
+from lifelong.learners.knowledge import TaskRecord
+from lifelong.persistence.kinds import Name, expect, keys, packed, unpacked
 from lifelong.persistence.known import note, noted
 from lifelong.persistence.states import Node
 from lifelong.persistence.text import Json
+from lifelong.schema import Number, Several, TaskNames, Whole, maybe
 
 _NUMERIC = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)")
 _TYPES = {"bool": (bool,), "int": (int,), "uint": (int,), "float": (float,), "str": (str,)}
@@ -44,13 +45,23 @@ def labels_from_json(node: Json, at: str) -> Labels:
     name, values = node["dtype"], node["values"]
     expect(isinstance(values, list) and len(values) > 0, at, "has no values")
     if name == "object":
-        expect(all(type(value) in _EXACT for value in values), at, "holds something that is no label")
+        expect(
+            all(type(value) in _EXACT for value in values), at, "holds something that is no label"
+        )
         labels = np.empty(len(values), dtype=object)
         labels[:] = values
     else:
-        expect(isinstance(name, str) and (name == "str" or bool(_NUMERIC.fullmatch(name))), at, "has no known dtype")
+        expect(
+            isinstance(name, str) and (name == "str" or bool(_NUMERIC.fullmatch(name))),
+            at,
+            "has no known dtype",
+        )
         wanted = _TYPES[name.rstrip("0123456789")]
-        expect(all(type(value) in wanted for value in values), at, f"holds something that is not {name}")
+        expect(
+            all(type(value) in wanted for value in values),
+            at,
+            f"holds something that is not {name}",
+        )
         labels = np.array(values, dtype=name)
         expect(labels.tolist() == values, at, f"holds something that {name} cannot hold")
     expect(len(set(values)) == len(values), at, "has a label twice")
@@ -64,7 +75,7 @@ def task_to_json(name: Name, record: TaskRecord) -> Json:
         return known
     at = f"task {name!r}:"
     node = Node(
-        name=NameKind().pack(name, Arrays(), at),
+        name=packed(TaskNames(), name, at),
         classes=labels_to_json(record.classes, f"{at} classes"),
         class_counts=record.class_counts.tolist(),
         class_weights=None if record.class_weights is None else record.class_weights.tolist(),
@@ -80,15 +91,23 @@ def tasks_from_json(nodes: Any) -> dict[Name, TaskRecord]:
     tasks: dict[Name, TaskRecord] = {}
     for node in nodes:
         keys(node, {"name", "classes", "class_counts"}, "a task", optional={"class_weights"})
-        name = NameKind().unpack(node["name"], Arrays(), "a task's name")
+        name = unpacked(TaskNames(), node["name"], "a task's name")
         at = f"task {name!r}"
         expect(name not in tasks, at, "comes twice")
         classes = labels_from_json(node["classes"], at)
-        counts = np.array(_COUNTS.unpack(node["class_counts"], Arrays(), at), dtype=np.int64)
-        expect(len(counts) == len(classes) and 0 < sum(counts.tolist()) < 2**63, at, "has counts of other classes")
-        weights = _WEIGHTS.unpack(node.get("class_weights"), Arrays(), at)
+        counts = np.array(unpacked(_COUNTS, node["class_counts"], at), dtype=np.int64)
         expect(
-            weights is None or (len(weights) == len(classes) and sum(weights) > 0), at, "has weights of other classes"
+            len(counts) == len(classes) and 0 < sum(counts.tolist()) < 2**63,
+            at,
+            "has counts of other classes",
         )
-        tasks[name] = TaskRecord(classes, counts, None if weights is None else np.array(weights, dtype=np.float64))
+        weights = unpacked(_WEIGHTS, node.get("class_weights"), at)
+        expect(
+            weights is None or (len(weights) == len(classes) and sum(weights) > 0),
+            at,
+            "has weights of other classes",
+        )
+        tasks[name] = TaskRecord(
+            classes, counts, None if weights is None else np.array(weights, dtype=np.float64)
+        )
     return tasks

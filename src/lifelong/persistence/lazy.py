@@ -5,6 +5,7 @@ from typing import Any
 
 from lifelong._cache import Cache
 from lifelong.persistence.kinds import Name
+from lifelong.persistence.states import StoredMap
 from lifelong.persistence.text import Json
 
 Loader = Callable[[Json, Name], Any]
@@ -19,7 +20,7 @@ class Entry:
         self.node, self.value = node, value
 
 
-class Stored(Mapping[Name, Any]):
+class Stored(StoredMap):
     """A map by task. Like all of a learner's state it never changes: ``|`` gives a new map."""
 
     def __init__(self, entries: dict[Name, Entry], load: Loader, cache: Cache) -> None:
@@ -48,15 +49,29 @@ class Stored(Mapping[Name, Any]):
         entries = {**self._entries, **{name: Entry(value=value) for name, value in new.items()}}
         return Stored(entries, self._load, self._cache)
 
+    def without(self, name: Name) -> "Stored":
+        """All entries but one; none is loaded."""
+        entries = {key: entry for key, entry in self._entries.items() if key != name}
+        return Stored(entries, self._load, self._cache)
+
+    def renamed(self, old: Name, new: Name) -> "Stored":
+        """The same entries in the same order, one of them under another name."""
+        entries = {new if key == old else key: entry for key, entry in self._entries.items()}
+        return Stored(entries, self._load, self._cache)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self.items()),)  # a copy in another process or a pickle is an ordinary map in memory
+        return dict, (
+            dict(self.items()),
+        )  # a copy in another process or a pickle is an ordinary map in memory
 
     def node_of(self, name: Name) -> Json:
         """Where the value is stored; None if it is new."""
         return self._entries[name].node
 
 
-def stored(nodes: dict[Name, Json], before: Mapping[Name, Any], load: Loader, cache: Cache) -> Stored:
+def stored(
+    nodes: dict[Name, Json], before: Mapping[Name, Any], load: Loader, cache: Cache
+) -> Stored:
     """The map after a save: entries whose nodes are the same stay the same, and new values go to the cache."""
     old = before._entries if isinstance(before, Stored) else {}
     entries: dict[Name, Entry] = {}

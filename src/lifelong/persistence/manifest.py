@@ -3,6 +3,7 @@
 import hashlib
 import platform
 import re
+from dataclasses import replace
 from functools import cache
 from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple
@@ -13,18 +14,37 @@ from lifelong import __version__
 from lifelong._versions import installed
 from lifelong.exceptions import PersistenceError
 from lifelong.learners.base import Learner
+from lifelong.learners.knowledge import TasksKnown
+from lifelong.persistence import parts as parts  # how values with a part per encoder are saved
 from lifelong.persistence.directory import MANIFEST, Directory
-from lifelong.persistence.encoders import IN_SHAPE, MAX_ROW
-from lifelong.persistence.kinds import Arrays, Several, Text, Whole, expect, keys, maybe
+from lifelong.persistence.encoders import IN_SHAPE, MAX_ROW, note_shapes
+from lifelong.persistence.kinds import expect, keys, packed, unpacked
 from lifelong.persistence.labels import task_to_json, tasks_from_json
-from lifelong.persistence.learners import LATER, learner_class, name_of, states_of
+from lifelong.persistence.learners import learner_class, name_of
 from lifelong.persistence.parameters import parameters_from_json, parameters_to_json
-from lifelong.persistence.states import Loading, Node, Saving
+from lifelong.persistence.states import (
+    Loading,
+    Node,
+    Saving,
+    entries_of,
+    load_from,
+    save_at,
+)
 from lifelong.persistence.text import Json, Unfit, explained, from_json, to_json
+from lifelong.schema import Several, Text, Whole, declared_fields, later_fields, maybe
 
 FORMAT = 1
-_COMMON = {"tasks_", "seed_", "in_shape_", "n_features_in_", "feature_names_in_"}
-_KEYS = {"format", "written_by", "learner", "parameters", "seed", "in_shape", "feature_names", "tasks", "state"}
+_KEYS = {
+    "format",
+    "written_by",
+    "learner",
+    "parameters",
+    "seed",
+    "in_shape",
+    "feature_names",
+    "tasks",
+    "state",
+}
 _SEAL = re.compile(rb',\n"sha256":"([0-9a-f]{64})"}\n')
 _SEAL_LENGTH = 79
 _FEATURE_NAMES = maybe(Several(Text(), least=1))
@@ -70,7 +90,11 @@ def check_format(node: dict[str, Json], path: Any) -> None:
     if number > FORMAT:
         by = node.get("written_by")
         writer = by.get("lifelong") if isinstance(by, dict) else None
-        wanted = f"lifelong>={writer}" if isinstance(writer, str) and re.fullmatch(r"[\w.+]{1,40}", writer) else None
+        wanted = (
+            f"lifelong>={writer}"
+            if isinstance(writer, str) and re.fullmatch(r"[\w.+]{1,40}", writer)
+            else None
+        )
         raise PersistenceError(
             f"{path} has format {number}; this version of lifelong ({__version__}) reads formats up to {FORMAT}. "
             f"Run: pip install '{wanted or 'lifelong'}' {'' if wanted else '--upgrade'}".rstrip()
@@ -101,27 +125,28 @@ def _line(node: Json) -> str:
     return to_json(node).decode()
 
 
-def describe(learner: Learner, to: Saving) -> dict[str, Json]:
+def describe(learner: Learner, known: TasksKnown, to: Saving) -> dict[str, Json]:
     """The content of a learner's manifest; its arrays are written on the way."""
-    states = states_of(learner)
-    learnt = {name for name in vars(learner) if name.endswith("_") and not name.startswith("__")}
-    unknown = sorted(learnt - _COMMON - set(states))
-    expect(not unknown, f"attribute {unknown[0] if unknown else ''}", "is not known to this format")
-    expect(int(np.prod(learner.in_shape_, dtype=object)) <= MAX_ROW, "a row", f"has more than {MAX_ROW} numbers")
-    names = getattr(learner, "feature_names_in_", None)
+    fits = int(np.prod(known.in_shape, dtype=object)) <= MAX_ROW
+    expect(fits, "a row", f"has more than {MAX_ROW} numbers")
+    names = None if known.feature_names is None else known.feature_names.tolist()
     # Everything that can be refused is looked at before the first file is written.
     head = {
         "format": FORMAT,
         "written_by": versions(),
         "learner": name_of(learner),
         "parameters": parameters_to_json(learner),
-        "seed": learner.seed_,
-        "in_shape": IN_SHAPE.pack(learner.in_shape_, Arrays(), "in_shape"),
-        "feature_names": _FEATURE_NAMES.pack(None if names is None else names.tolist(), Arrays(), "feature names"),
-        "tasks": [task_to_json(name, record) for name, record in learner.tasks_.items()],
+        "seed": known.seed,
+        "in_shape": packed(IN_SHAPE, known.in_shape, "in_shape"),
+        "feature_names": packed(_FEATURE_NAMES, names, "feature names"),
+        "tasks": [task_to_json(name, record) for name, record in known.tasks.items()],
     }
     to_json({key: value for key, value in head.items() if key != "tasks"})
-    state = {name.rstrip("_"): one.save(getattr(learner, name), name, to) for name, one in states.items()}
+    state = {}
+    for field, place in declared_fields(type(known)).items():
+        state[field] = save_at(place, getattr(known, field), field, to)
+        if field == "encoders":
+            note_shapes(dict(state[field]), to.frame)
     return {**head, "state": state}
 
 
@@ -132,33 +157,40 @@ def versions() -> dict[str, str]:
     return {**ours, **installed("numpy", "scipy", "scikit-learn", "torch")}
 
 
-def empty_learner(node: dict[str, Json], network: Any = None, encoder: Any = None) -> Learner:
-    """The learner with its parameters, tasks, seed and shape; what it has learnt is still missing."""
+def read_learner(node: dict[str, Json], network: Any = None, encoder: Any = None) -> Learner:
+    """The learner with its parameters; what it has learnt is still missing."""
     made_by = learner_class(node["learner"])
-    learner = made_by(**parameters_from_json(node["parameters"], made_by, network, encoder))
-    learner.seed_ = Whole(0, 2**128).unpack(node["seed"], Arrays(), "seed")
-    learner.in_shape_ = IN_SHAPE.unpack(node["in_shape"], Arrays(), "in_shape")
-    expect(int(np.prod(learner.in_shape_, dtype=object)) <= MAX_ROW, "in_shape", "is too large for one row")
-    expect(len(learner.in_shape_) in (1, 3), "in_shape", "is neither flat rows nor images")
-    learner.n_features_in_ = learner.in_shape_[0]
-    names = _FEATURE_NAMES.unpack(node["feature_names"], Arrays(), "feature names")
+    return made_by(**parameters_from_json(node["parameters"], made_by, network, encoder))
+
+
+def read_tasks(node: dict[str, Json], learner: Learner) -> TasksKnown:
+    """What the learner knows, but for the fields of its knowledge that have files."""
+    seed = unpacked(Whole(0, 2**128), node["seed"], "seed")
+    in_shape = unpacked(IN_SHAPE, node["in_shape"], "in_shape")
+    fits = int(np.prod(in_shape, dtype=object)) <= MAX_ROW
+    expect(fits, "in_shape", "is too large for one row")
+    expect(len(in_shape) in (1, 3), "in_shape", "is neither flat rows nor images")
+    names = unpacked(_FEATURE_NAMES, node["feature_names"], "feature names")
     if names is not None:
-        expect(len(names) == learner.n_features_in_, "feature names", "are not one per column")
-        learner.feature_names_in_ = np.array(names, dtype=object)
-    learner.tasks_ = tasks_from_json(node["tasks"])
-    return learner
+        expect(len(names) == in_shape[0], "feature names", "are not one per column")
+        names = np.array(names, dtype=object)
+    tasks = tasks_from_json(node["tasks"])
+    return learner.knowledge_class(seed, in_shape, names, tasks)
 
 
-def state_nodes(node: dict[str, Json], learner: Learner) -> dict[str, Json]:
-    """The nodes of the learnt attributes, by attribute."""
-    names = {name.rstrip("_"): name for name in states_of(learner)}
-    keys(node["state"], {key for key, name in names.items() if name not in LATER}, "state", optional=set(names))
-    return {names[key]: node["state"][key] for key in names if key in node["state"]}
+def state_nodes(node: dict[str, Json], known: TasksKnown) -> dict[str, Json]:
+    """The nodes of the fields that have files, in the order in which they are loaded."""
+    fields = declared_fields(type(known))
+    needed = set(fields) - later_fields(type(known))
+    keys(node["state"], needed, "state", optional=set(fields))
+    return {field: node["state"][field] for field in fields if field in node["state"]}
 
 
-def fill(learner: Learner, node: dict[str, Json], loading: Loading) -> None:
+def read_state(node: dict[str, Json], known: TasksKnown, loading: Loading) -> TasksKnown:
     """Load everything that the learner has learnt."""
-    nodes = state_nodes(node, learner)
-    for name, state in states_of(learner).items():
-        if name in nodes:
-            setattr(learner, name, state.load(nodes[name], name, loading))
+    fields = declared_fields(type(known))
+    for field, one in state_nodes(node, known).items():
+        if field == "encoders":
+            note_shapes(entries_of(fields[field], one, field, loading.frame), loading.frame)
+        loading.frame.loaded[field] = load_from(fields[field], one, field, loading)
+    return replace(known, **loading.frame.loaded)

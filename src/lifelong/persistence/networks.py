@@ -18,8 +18,9 @@ from lifelong.nets.augmentation import Augment
 from lifelong.nets.randomness import private_randomness
 from lifelong.nets.training import choose_device
 from lifelong.persistence.hollow import built_hollow, filled, tensors_of
-from lifelong.persistence.kinds import Arrays, Kind, Number, Several, Whole, expect, keys
+from lifelong.persistence.kinds import Arrays, expect, keys, unpacked
 from lifelong.persistence.text import Json, Unfit
+from lifelong.schema import Kind, Number, Several, Whole
 
 _MAX_LAYERS = 2000
 _COUNT, _FLAG = Whole(1, 2**31), Whole(0, 1)
@@ -28,7 +29,8 @@ _PAIR = Several(Whole(0, 2**16))
 
 # A layer: the class, what its constructor needs, and what kind of thing that is. Everything else must be the default.
 _LAYERS: Mapping[
-    str, tuple[type[nn.Module], Callable[[Any], list[Any]], tuple[Kind, ...], Callable[..., nn.Module]]
+    str,
+    tuple[type[nn.Module], Callable[[Any], list[Any]], tuple[Kind, ...], Callable[..., nn.Module]],
 ] = {
     "linear": (
         nn.Linear,
@@ -38,9 +40,18 @@ _LAYERS: Mapping[
     ),
     "convolution": (
         nn.Conv2d,
-        lambda m: [m.in_channels, m.out_channels, m.kernel_size, m.stride, m.padding, int(m.bias is not None)],
+        lambda m: [
+            m.in_channels,
+            m.out_channels,
+            m.kernel_size,
+            m.stride,
+            m.padding,
+            int(m.bias is not None),
+        ],
         (_COUNT, _COUNT, _PAIR, _PAIR, _PAIR, _FLAG),
-        lambda a, b, kernel, stride, padding, bias: nn.Conv2d(a, b, kernel, stride, padding, bias=bool(bias)),
+        lambda a, b, kernel, stride, padding, bias: nn.Conv2d(
+            a, b, kernel, stride, padding, bias=bool(bias)
+        ),
     ),
     "batch-norm-1d": (nn.BatchNorm1d, lambda m: [m.num_features], (_COUNT,), nn.BatchNorm1d),
     "batch-norm-2d": (nn.BatchNorm2d, lambda m: [m.num_features], (_COUNT,), nn.BatchNorm2d),
@@ -78,9 +89,13 @@ def describe(network: nn.Module) -> Json:
     for word, (layer, arguments, _, make) in _LAYERS.items():
         if type(network) is layer:
             with torch.device("meta"):
-                plain = repr(make(*arguments(network))) == repr(network)  # nothing differs from the default
+                plain = repr(make(*arguments(network))) == repr(
+                    network
+                )  # nothing differs from the default
             return (
-                {word: [list(one) if isinstance(one, tuple) else one for one in arguments(network)]} if plain else None
+                {word: [list(one) if isinstance(one, tuple) else one for one in arguments(network)]}
+                if plain
+                else None
             )
     return None
 
@@ -107,47 +122,71 @@ def rebuild(node: Json) -> nn.Module:
         expect(bool(arguments), "networks side by side", "are none")
         return SideBySide(map(rebuild, arguments))
     if word == "standardise":
-        return Standardise(torch.zeros(1, *Several(_COUNT, least=1).unpack(arguments, Arrays(), word)))
+        return Standardise(torch.zeros(1, *unpacked(Several(_COUNT, least=1), arguments, word)))
     if word == "augment":
         return Augment(torch.zeros(1, 1, 1, 1))
     expect(word in _LAYERS, f"layer {word[:40]!r}", "is unknown")
     _, _, kinds, make = _LAYERS[word]
     expect(len(arguments) == len(kinds), word, "has the wrong number of arguments")
-    return make(*(kind.unpack(one, Arrays(), word) for kind, one in zip(kinds, arguments, strict=True)))
+    return make(*(unpacked(kind, one, word) for kind, one in zip(kinds, arguments, strict=True)))
 
 
 def pack_network(encoder: FittedNetwork, arrays: Arrays, at: str) -> Json:
     """Front, body (None: only the user's function knows) and memory format; tensors go to ``arrays``."""
     front, body = _parts(encoder)
-    expect(n_layers(describe(body)) <= _MAX_LAYERS, "the network", f"has more than {_MAX_LAYERS} layers")
+    expect(
+        n_layers(describe(body)) <= _MAX_LAYERS,
+        "the network",
+        f"has more than {_MAX_LAYERS} layers",
+    )
     tensors_of(front, arrays, f"{at}.front.")
     tensors_of(body, arrays, f"{at}.body.")
-    return {"front": describe(front), "body": describe(body), "channels_last": int(_is_channels_last(body))}
+    return {
+        "front": describe(front),
+        "body": describe(body),
+        "channels_last": int(_is_channels_last(body)),
+    }
 
 
 def _parts(encoder: FittedNetwork) -> tuple[nn.Module, nn.Module]:
     """What standardises the rows, and the network itself."""
     parts = list(encoder.body.children())
-    expect(type(encoder.body) is nn.Sequential and len(parts) == 2, "the encoder", "is not a front and a body")
+    expect(
+        type(encoder.body) is nn.Sequential and len(parts) == 2,
+        "the encoder",
+        "is not a front and a body",
+    )
     return parts[0], parts[1]
 
 
 def unpack_network(
-    node: Json, arrays: Arrays, at: str, in_shape: tuple[int, ...], *, network: Any = None, device: str = "cpu"
+    node: Json,
+    arrays: Arrays,
+    at: str,
+    in_shape: tuple[int, ...],
+    *,
+    network: Any = None,
+    device: str = "cpu",
 ) -> FittedNetwork:
     """The encoder; ``network`` is the user's function, where the file needs it."""
     keys(node, {"front", "body", "channels_last"}, at)
-    last = _FLAG.unpack(node["channels_last"], arrays, f"{at}.channels_last")
+    last = unpacked(_FLAG, node["channels_last"], f"{at}.channels_last")
     place, parts = choose_device(device), []
     for name in ("front", "body"):
         start = f"{at}.{name}."
-        tensors = {key.removeprefix(start): arrays.take(key) for key in list(arrays) if key.startswith(start)}
+        tensors = {
+            key.removeprefix(start): arrays.take(key)
+            for key in list(arrays)
+            if key.startswith(start)
+        }
         layers = node[name]
         expect(n_layers(layers) <= _MAX_LAYERS, at, f"has more than {_MAX_LAYERS} layers")
         if layers is None and name == "body":
             part = _by_function(network, in_shape)
         else:
-            part = built_hollow(lambda layers=layers: _formatted(rebuild(layers), last), len(tensors))  # type: ignore[misc]
+            part = built_hollow(
+                lambda layers=layers: _formatted(rebuild(layers), last), len(tensors)
+            )  # type: ignore[misc]
         parts.append(filled(part, tensors, place))
     body = nn.Sequential(*parts).eval().requires_grad_(False)
     expect(any(True for _ in body.buffers()), at, "has no standardisation")
@@ -172,7 +211,9 @@ def _by_function(network: Any, in_shape: tuple[int, ...]) -> nn.Module:
 
 def _is_channels_last(body: nn.Module) -> bool:
     images = [weight for weight in body.parameters() if weight.ndim == 4]
-    return bool(images) and all(weight.is_contiguous(memory_format=torch.channels_last) for weight in images)
+    return bool(images) and all(
+        weight.is_contiguous(memory_format=torch.channels_last) for weight in images
+    )
 
 
 def n_columns(encoder: FittedNetwork, in_shape: tuple[int, ...]) -> int:
@@ -184,7 +225,11 @@ def n_columns(encoder: FittedNetwork, in_shape: tuple[int, ...]) -> int:
     def outcome() -> nn.Module:
         return rebuild(layers).eval()
 
-    output = built_hollow(outcome, len(encoder.body.state_dict()))(torch.empty(1, *in_shape, device="meta"))
+    output = built_hollow(outcome, len(encoder.body.state_dict()))(
+        torch.empty(1, *in_shape, device="meta")
+    )
     if output.ndim != 2:
-        raise Unfit(f"the network does not end in a layer of neurons but in {tuple(output.shape[1:])}")
+        raise Unfit(
+            f"the network does not end in a layer of neurons but in {tuple(output.shape[1:])}"
+        )
     return int(output.shape[1])

@@ -42,7 +42,9 @@ class Graph:
 
     def number(self, name: str, value: Any) -> str:
         """Numbers by name; the same name is the same numbers."""
-        array = value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
+        array = (
+            value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
+        )
         self.numbers.setdefault(name, np.ascontiguousarray(array))
         return name
 
@@ -50,13 +52,17 @@ class Graph:
 def onnx_model(encoder: FittedNetwork, in_shape: tuple[int, ...]) -> bytes:
     """The graph: rows (n, …) → representation (n, d), any n."""
     if describe(encoder.body) is None:
-        raise Unfit("it has layers of your own; torch.onnx.export(learner.encoders_[task].body, ...) may know them")
+        raise Unfit(
+            "it has layers of your own; torch.onnx.export(learner.encoders_[task].body, ...) may know them"
+        )
     graph = Graph()
     row = torch.zeros(1, *in_shape, device=next(encoder.body.buffers()).device)
     output, represented = _forward(graph, encoder.body, INPUT, row, "layer")
     if any(bool(layer.mirrors) for layer in encoder.body.modules() if isinstance(layer, Augment)):
         other, _ = _forward(graph, encoder.body, _mirrored(graph), row, "layer")
-        output = graph.add("Div", [graph.add("Add", [output, other]), graph.number("two", np.float32(2))])
+        output = graph.add(
+            "Div", [graph.add("Add", [output, other]), graph.number("two", np.float32(2))]
+        )
     graph.nodes.append(helper.make_node("Identity", [output], [OUTPUT]))
     model = helper.make_model(
         helper.make_graph(
@@ -71,20 +77,27 @@ def onnx_model(encoder: FittedNetwork, in_shape: tuple[int, ...]) -> bytes:
         producer_name="lifelong",
         producer_version=__version__,
     )
-    helper.set_model_props(model, {"in_shape": "x".join(map(str, in_shape)), "lifelong": __version__})
+    helper.set_model_props(
+        model, {"in_shape": "x".join(map(str, in_shape)), "lifelong": __version__}
+    )
     onnx.checker.check_model(model, full_check=True)
     return bytes(model.SerializeToString())
 
 
 @torch.inference_mode()
-def _forward(graph: Graph, part: nn.Module, value: str, x: torch.Tensor, at: str) -> tuple[str, torch.Tensor]:
+def _forward(
+    graph: Graph, part: nn.Module, value: str, x: torch.Tensor, at: str
+) -> tuple[str, torch.Tensor]:
     """All layers of a part of the network; a row ``x`` of zeros goes with them and tells the shapes."""
     if isinstance(part, nn.Sequential):
         for place, layer in enumerate(part):
             value, x = _forward(graph, layer, value, x, f"{at}-{place}")
         return value, x
     if isinstance(part, SideBySide):
-        sides = [_forward(graph, one, value, x, f"{at}-{place}") for place, one in enumerate(part.networks)]
+        sides = [
+            _forward(graph, one, value, x, f"{at}-{place}")
+            for place, one in enumerate(part.networks)
+        ]
         return _joined(graph, part, sides), part.joined([row for _, row in sides])
     node = _NODES.get(type(part))
     if node is not None:
@@ -101,7 +114,10 @@ def _joined(graph: Graph, part: SideBySide, sides: list[tuple[str, torch.Tensor]
             _part(graph, value, begin, begin + part.n_answers, axis=1)
             for value, begin in zip(values, begins, strict=True)
         ]
-        values = [_part(graph, value, 0, begin, axis=1) for value, begin in zip(values, begins, strict=True)]
+        values = [
+            _part(graph, value, 0, begin, axis=1)
+            for value, begin in zip(values, begins, strict=True)
+        ]
         values.append(graph.add("Mean", answers))
     return graph.add("Concat", values, axis=1)
 
@@ -119,7 +135,11 @@ def _standardise(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) 
 
 
 def _convolution(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:
-    sizes = {"kernel_shape": layer.kernel_size, "strides": layer.stride, "pads": (*layer.padding, *layer.padding)}
+    sizes = {
+        "kernel_shape": layer.kernel_size,
+        "strides": layer.stride,
+        "pads": (*layer.padding, *layer.padding),
+    }
     return graph.add("Conv", [x, *_weights(graph, layer, at, "weight", "bias")], **sizes)
 
 
@@ -159,7 +179,10 @@ def _max_pool(graph: Graph, layer: Any, x: str, at: str, shape: tuple[int, ...])
 
 
 def _part(graph: Graph, x: str, start: int, stop: int, axis: int) -> str:
-    places = [graph.number(f"at-{place}", np.array([place], dtype=np.int64)) for place in (start, stop, axis)]
+    places = [
+        graph.number(f"at-{place}", np.array([place], dtype=np.int64))
+        for place in (start, stop, axis)
+    ]
     return graph.add("Slice", [x, *places])
 
 

@@ -1,54 +1,47 @@
-"""Constructor parameters as JSON: one table for all learners, because a name means the same wherever it occurs."""
+"""Constructor parameters as JSON: one table, because a name means the same wherever it occurs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from lifelong.channels import ForestChannel, LeafChannel, NeighboursChannel, RidgeChannel
-from lifelong.encoders.forest import ForestEncoder
 from lifelong.exceptions import PersistenceError
 from lifelong.learners.base import Learner
 from lifelong.nets.recipe import Recipe
 from lifelong.persistence.kinds import (
-    AnyOf,
     Arrays,
+    CustomKind,
+    Scope,
+    expect,
+    keys,
+    packed,
+    unpacked,
+)
+from lifelong.persistence.pretrained import MissingNetwork, brought
+from lifelong.persistence.text import Json
+from lifelong.schema import (
+    COUNT,
+    FLAG,
+    POSITIVE,
+    SHARE,
+    AnyOf,
+    Custom,
     Exactly,
     Kind,
     Number,
     Record,
     Several,
+    Tagged,
     Text,
     Whole,
-    expect,
-    keys,
+    declared_fields,
     maybe,
 )
-from lifelong.persistence.pretrained import MissingNetwork, PretrainedKind, brought
-from lifelong.persistence.text import Json, Unfit
 
 NOT_STORED = ("store",)  # where a learner lives is not part of it
 
 _MOST_JOBS = 1024  # a file must not start more threads than a machine can bear
-COUNT, SHARE, POSITIVE = Whole(1), Number(0, 1), Number(5e-324)
-FLAG = AnyOf((Exactly(False), Exactly(True)))
-RECIPE = Record(
-    Recipe,
-    {
-        "epochs": COUNT,
-        "batch_size": COUNT,
-        "optimiser": Text(("adam", "sgd", "rmsprop")),
-        "lr": POSITIVE,
-        "momentum": Number(0),
-        "weight_decay": Number(0),
-        "iterations": maybe(COUNT),
-        "schedule": Text(("constant", "cosine", "one-cycle")),
-        "augment": FLAG,
-        "precision": Text(("float32", "bfloat16")),
-    },
-    may_lack=True,
-)
 
 
 @dataclass(frozen=True)
@@ -58,112 +51,87 @@ class Missing:
     name: str
 
 
-@dataclass(frozen=True)
-class FunctionKind:
-    """A user's function: a file cannot hold it, so only its name is written."""
-
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:  # noqa: ARG002
-        expect(callable(value), at, "is not a function")
+def _pack_function(value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    """A file cannot hold a user's function, so only its name is written."""
+    if callable(value):
         return {"function": str(getattr(value, "__qualname__", type(value).__qualname__))}
+    expect(value is not None, at, "is not a network")
+    return packed(_NETWORK, value, at)
 
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> Missing:
+
+def _unpack_function(node: Json, arrays: Arrays, at: str, scope: Scope) -> Any:
+    if isinstance(node, dict):
         keys(node, {"function"}, at)
-        return Missing(Text().unpack(node["function"], arrays, at))
+        return Missing(unpacked(Text(), node["function"], at))
+    return unpacked(_NETWORK, node, at)
 
 
-@dataclass(frozen=True)
-class Tagged:
-    """One of several kinds, told apart by a word."""
-
-    kinds: Mapping[str, Callable[[], Kind]]
-
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        for word, kind in self.kinds.items():
-            if type(value).__name__ == word:
-                node: Any = kind().pack(value, arrays, at)
-                return {"kind": word, **node}
-        raise Unfit(f"{at}={value!r} is yours, and only these can be saved: {', '.join(self.kinds)}")
-
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> Any:
-        expect(isinstance(node, dict) and isinstance(node.get("kind"), str), at, "has no kind")
-        expect(node["kind"] in self.kinds, at, f"has the unknown kind {node['kind'][:40]!r}")
-        rest = {name: value for name, value in node.items() if name != "kind"}
-        return self.kinds[node["kind"]]().unpack(rest, arrays, at)
-
-
-LAYER = Text(("last", "middle"))
-NETWORK = AnyOf((Text(("auto", "cnn", "mlp")), Several(COUNT, least=1), FunctionKind()))
-_FOREST_PARAMETERS: dict[str, Kind] = {
-    "max_depth": maybe(COUNT),
-    "max_samples": SHARE,
-    "max_features": AnyOf((maybe(Text(("sqrt", "log2"))), COUNT, SHARE)),
-    "min_samples_leaf": AnyOf((COUNT, SHARE)),
-}
-
-
-def _network_encoder() -> Record:
-    from lifelong.encoders.network import NetworkEncoder
-
-    fields: dict[str, Kind] = {
-        "network": NETWORK,
-        "width": POSITIVE,
-        "max_samples": SHARE,
-        "recipe": RECIPE,
-        "device": Text(),
-        "layer": LAYER,
-        "n_networks": COUNT,
-    }
-    return Record(NetworkEncoder, fields, may_lack=True)
-
+_NETWORK = AnyOf((Text(("auto", "cnn", "mlp")), Several(COUNT, least=1)))
+NETWORK_PARAMETER = CustomKind(_pack_function, _unpack_function)
+"""A network by name, by its hidden sizes, or a user's function."""
 
 CHANNEL = Tagged(
     {
-        "LeafChannel": lambda: Record(LeafChannel, {"min_rows": COUNT}, may_lack=True),
-        "ForestChannel": lambda: Record(ForestChannel, {"n_trees": COUNT}),
-        "NeighboursChannel": lambda: Record(NeighboursChannel, {"n_neighbours": maybe(COUNT)}),
-        "RidgeChannel": lambda: Record(RidgeChannel, {"weights": Text(("learnt", "equal"))}),
+        "LeafChannel": "lifelong.channels.leaf:LeafChannel",
+        "ForestChannel": "lifelong.channels.forest:ForestChannel",
+        "NeighboursChannel": "lifelong.channels.neighbours:NeighboursChannel",
+        "RidgeChannel": "lifelong.channels.ridge.channel:RidgeChannel",
     }
 )
 ENCODER = Tagged(
     {
-        "ForestEncoder": lambda: Record(ForestEncoder, {"n_trees": COUNT, **_FOREST_PARAMETERS}, may_lack=True),
-        "NetworkEncoder": _network_encoder,
-        "PretrainedEncoder": lambda: PretrainedKind(RECIPE),
+        "ForestEncoder": "lifelong.encoders.forest:ForestEncoder",
+        "NetworkEncoder": "lifelong.encoders.network:NetworkEncoder",
+        "PretrainedEncoder": "lifelong.encoders.pretrained:PretrainedEncoder",
     }
 )
 
+
+def _forest_parameters() -> dict[str, Kind]:
+    from lifelong.encoders.forest import ForestEncoder
+
+    fields = declared_fields(ForestEncoder)
+    return {name: kind for name, kind in fields.items() if name != "n_trees"}
+
+
 PARAMETERS: Mapping[str, Kind] = {
-    **_FOREST_PARAMETERS,
+    **_forest_parameters(),
     "n_estimators": COUNT,
     "encoder": maybe(ENCODER),
     "channel": AnyOf((Text(("leaf", "ridge", "forest", "neighbours")), CHANNEL)),
     "budget": maybe(COUNT),
     "keep": Text(("first", "useful")),
     "replay": SHARE,
+    "task_inference": FLAG,
     "n_jobs": AnyOf((Exactly(None), Whole(1, _MOST_JOBS), Whole(-_MOST_JOBS, -1))),
     "random_state": maybe(Whole(0, 2**128)),
-    "network": NETWORK,
+    "network": Custom("network"),
     "width": POSITIVE,
-    "epochs": COUNT,
-    "lr": POSITIVE,
-    "batch_size": COUNT,
-    "recipe": maybe(RECIPE),
+    "epochs": maybe(COUNT),
+    "lr": maybe(POSITIVE),
+    "batch_size": maybe(COUNT),
+    "recipe": AnyOf((maybe(Text(("paper", "strong"))), Record(Recipe))),
     "device": Text(),
-    "layer": LAYER,
-    **dict.fromkeys(("fisher_rows", "capacity", "rows_per_class", "reference_size", "projection_epochs"), COUNT),
-    **dict.fromkeys(("tasks_per_round", "n_learners", "n_features", "n_networks"), COUNT),
+    "layer": Text(("last", "middle")),
+    **dict.fromkeys(("fisher_rows", "capacity", "rows_per_class", "reference_size"), COUNT),
+    **dict.fromkeys(("projection_epochs", "tasks_per_round", "n_learners"), COUNT),
+    **dict.fromkeys(("n_features", "n_networks"), COUNT),
     **dict.fromkeys(("strength", "kernel_width"), maybe(Number())),
     **dict.fromkeys(("decay", "xi", "temperature", "b", "threshold", "regularisation"), Number()),
     **dict.fromkeys(("prior_temperature", "dropout", "cooperation"), Number()),
 }
 
 
-def parameters_to_json(learner: Learner) -> Json:
+def parameters_to_json(learner: Learner) -> dict[str, Json]:
     """All constructor parameters."""
-    given = {name: value for name, value in learner.get_params(deep=False).items() if name not in NOT_STORED}
+    given = learner.get_params(deep=False)
     if isinstance(given.get("random_state"), np.random.Generator | np.random.RandomState):
         given["random_state"] = learner.seed_  # the number that was drawn from it
-    return {name: PARAMETERS[name].pack(value, Arrays(), name) for name, value in given.items()}
+    return {
+        name: packed(PARAMETERS[name], value, name)
+        for name, value in given.items()
+        if name not in NOT_STORED
+    }
 
 
 def parameters_from_json(
@@ -175,7 +143,8 @@ def parameters_from_json(
     """
     known = set(learner_class._get_param_names()) - set(NOT_STORED)
     keys(node, set(), "parameters", optional=known)
-    given = {name: PARAMETERS[name].unpack(value, Arrays(), name) for name, value in node.items()}
+    node = as_of_today(node)
+    given = {name: unpacked(PARAMETERS[name], value, name) for name, value in node.items()}
     encoder: Any = given.get("encoder")
     if isinstance(encoder, MissingNetwork):
         given["encoder"] = brought(encoder, pretrained, encoder_to_json(pretrained))
@@ -186,17 +155,34 @@ def parameters_from_json(
     return given
 
 
+_ONCE_DEFAULTS = {"epochs": 100, "lr": 3e-4, "batch_size": 32}
+
+
+def as_of_today(node: dict[str, Json]) -> dict[str, Json]:
+    """Parameters of an earlier version, in today's words.
+
+    ``epochs``, ``lr`` and ``batch_size`` once had values where nobody had given any, and a recipe
+    took their place silently.
+    """
+    if not set(_ONCE_DEFAULTS) <= set(node) or isinstance(node.get("recipe"), str):
+        return node
+    if isinstance(node.get("recipe"), dict):
+        return {**node, **dict.fromkeys(_ONCE_DEFAULTS)}
+    silent = {name: None for name, value in _ONCE_DEFAULTS.items() if node[name] == value}
+    return {**node, **silent}
+
+
 def encoder_to_json(encoder: Any) -> Json:
     """What a file says of an encoder's settings; None if it is none of ours."""
-    if type(encoder).__name__ not in ENCODER.kinds:
+    if type(encoder).__name__ not in ENCODER.homes:
         return None
-    return ENCODER.pack(encoder, Arrays(), "encoder")
+    return packed(ENCODER, encoder, "encoder")
 
 
 def _function(missing: Missing, network: Any) -> Any:
     if network is None:
         raise PersistenceError(
-            f"This learner's networks are made by a function of yours ({missing.name}), which a file cannot hold. "
-            "Pass it again: load(directory, network=function)."
+            f"This learner's networks are made by a function of yours ({missing.name}), which a "
+            "file cannot hold. Pass it again: load(directory, network=function)."
         )
     return network

@@ -1,23 +1,30 @@
-"""Values that consist of a part per encoder: channels, and where a task's rows lie (``densities``).
+"""Values that consist of a part per encoder: channels, and where a task's rows lie (densities).
 
-A file holds the parts that were new at one save. It serves until one of its parts changes, so that a save after one
-more encoder writes the parts for that encoder alone.
+A file holds the parts that were new at one save. It serves until one of its parts changes, so that
+a save after one more encoder writes the parts for that encoder alone.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lifelong.persistence.channels import CHANNELS, Parts, format_of
+from lifelong import schema
+from lifelong._provided import found_at
 from lifelong.persistence.directory import FileRef
-from lifelong.persistence.kinds import Arrays, Kind, Name, expect, keys, name_pairs
+from lifelong.persistence.kinds import Arrays, Name, expect, keys, name_pairs, pack, unpack
 from lifelong.persistence.known import note, noted
-from lifelong.persistence.states import EncoderShape, Loading, Node, Saving, files_in
+from lifelong.persistence.states import (
+    Loading,
+    Node,
+    Saving,
+    files_in,
+    load_from,
+    save_at,
+)
 from lifelong.persistence.text import Json, Unfit
 
-PartKind = Callable[[EncoderShape], Kind]
+Parts = Mapping[Name, Any]
 
 
 class PartFile(NamedTuple):
@@ -27,96 +34,199 @@ class PartFile(NamedTuple):
     encoders: tuple[Name, ...]
 
 
-def save_parts(parts: Parts, kind: PartKind, anchor: Callable[[Any], Any], at: str, to: Saving) -> list[list[Any]]:
-    """References to the files that hold the parts; ``anchor`` is what is replaced whenever a part changes."""
-    expect(set(parts) <= set(to.shapes), at, "is on encoders that the learner does not have")
-    kept = _kept(parts, anchor, to)
-    covered = [encoder for one in kept for encoder in one.encoders]
+class Split(NamedTuple):
+    """How a class is split: the field with parts, their kind, and the other fields."""
+
+    parts: str
+    kind: schema.Kind
+    rest: dict[str, schema.Kind]
+
+
+def split_of(make: type) -> Split:
+    """From the declarations of its fields."""
+    fields = schema.declared_fields(make)
+    rest = {name: kind for name, kind in fields.items() if not isinstance(kind, schema.PerEncoder)}
+    ((name, per_encoder),) = ((name, kind) for name, kind in fields.items() if name not in rest)
+    return Split(name, per_encoder.kind, rest)
+
+
+@save_at.register(schema.SplitByEncoder)
+def _(place: schema.SplitByEncoder, value: Any, name: Name | None, to: Saving) -> Json:
+    node = noted(value)
+    if isinstance(node, Node) and to.reuse(files_in(node)):
+        return node
+    assert name is not None
+    word = _word_of(place, value)
+    split = split_of(type(value))
+    at = f"what task {name!r} has learnt"
+    node = Node()
+    if place.rest:
+        node[place.rest] = _save_rest(place, split, value, name, to)
+    else:
+        counts = to.frame.tasks[name].class_counts
+        expect(np.array_equal(value.class_counts, counts), at, "is from other rows than the task's")
+        node["kind"] = word
+        for field in schema.written_fields(value):
+            if field in split.rest:
+                node[field] = pack(
+                    split.rest[field], getattr(value, field), Arrays(), field, to.frame.scope(name)
+                )
+    node["files"] = _save_parts(getattr(value, split.parts), split.kind, name, at, to)
+    note(value, node)
+    return node
+
+
+@load_from.register(schema.SplitByEncoder)
+def _(place: schema.SplitByEncoder, node: Json, name: Name | None, loading: Loading) -> Any:
+    assert name is not None
+    at = f"what task {name!r} has learnt"
+    if place.rest:
+        ((_, home),) = place.homes.items()
+        make = found_at(home)
+        split = split_of(make)
+        keys(node, {place.rest, "files"}, at)
+        rest = _load_rest(place, split, node[place.rest], name, loading)
+    else:
+        expect(isinstance(node, dict) and isinstance(node.get("kind"), str), at, "has no kind")
+        word = node["kind"]
+        expect(word in place.homes, at, f"has the unknown kind {word[:40]!r}")
+        make = found_at(place.homes[word])
+        split = split_of(make)
+        keys(node, {"kind", "files"}, at, optional=set(split.rest))
+        scope = loading.frame.scope(name)
+        rest = {
+            field: unpack(kind, node[field], Arrays(), field, scope)
+            for field, kind in split.rest.items()
+            if field in node
+        }
+        rest["class_counts"] = loading.frame.tasks[name].class_counts
+    parts = _load_parts(node["files"], split.kind, name, at, loading)
+    value = make(**rest, **{split.parts: parts})
+    note(value, node)
+    if place.rest:
+        note(_first(split, value), FileRef.from_json(node[place.rest]["file"]))
+    return value
+
+
+def _word_of(place: schema.SplitByEncoder, value: Any) -> str:
+    for word, home in place.homes.items():
+        if type(value) is found_at(home):
+            return word
+    known = ", ".join(place.homes)
+    raise Unfit(f"channel {type(value).__name__} is yours, and only these can be saved: {known}")
+
+
+# Fields that belong to no encoder, in a file of their own
+
+
+def _first(split: Split, value: Any) -> Any:
+    """The object that is replaced whenever one of these fields is: notes are by identity."""
+    return getattr(value, next(iter(split.rest)))
+
+
+def _save_rest(
+    place: schema.SplitByEncoder, split: Split, value: Any, name: Name, to: Saving
+) -> Json:
+    first = _first(split, value)
+    known = noted(first)
+    if isinstance(known, FileRef) and to.reuse([known]):
+        return Node(file=list(known))
+    arrays = Arrays()
+    scope = to.frame.scope(name)
+    structure = {
+        field: pack(kind, getattr(value, field), arrays, f"value.{field}", scope)
+        for field, kind in split.rest.items()
+    }
+    ref = to.put("channel", structure, arrays)
+    note(first, ref)
+    return Node(file=list(ref))
+
+
+def _load_rest(
+    place: schema.SplitByEncoder, split: Split, node: Json, name: Name, loading: Loading
+) -> dict[str, Any]:
+    expect(name in loading.frame.tasks, f"what {name!r} has learnt", "belongs to no task")
+    keys(node, {"file"}, place.rest)
+    scope = loading.frame.scope(name)
+
+    def fields(structure: Json, arrays: Arrays) -> dict[str, Any]:
+        keys(structure, set(split.rest), "the file")
+        return {
+            field: unpack(kind, structure[field], arrays, f"value.{field}", scope)
+            for field, kind in split.rest.items()
+        }
+
+    found: dict[str, Any] = loading.read(FileRef.from_json(node["file"]), fields)
+    return found
+
+
+# Parts, some to a file
+
+
+def _save_parts(
+    parts: Parts, kind: schema.Kind, task: Name, at: str, to: Saving
+) -> list[list[Any]]:
+    """References to the files that hold the parts."""
+    known = set(parts) <= set(to.frame.shapes)
+    expect(known, at, "is on encoders that the learner does not have")
+    kept = _kept(parts, to)
+    covered = [encoder for home in kept for encoder in home.encoders]
     rest = {encoder: part for encoder, part in parts.items() if encoder not in covered}
     if [*covered, *rest] != list(parts):  # when loaded, parts come in the order of the files
-        kept, rest = [], parts
-    files = [one.ref for one in kept]
+        kept = []
+        rest = dict(parts)
+    files = [home.ref for home in kept]
     if rest:
         arrays = Arrays()
-        packed = [
-            [encoder, kind(to.shapes[encoder]).pack(part, arrays, str(place))]
-            for place, (encoder, part) in enumerate(rest.items())
-        ]
+        packed = []
+        for place, (encoder, part) in enumerate(rest.items()):
+            scope = to.frame.scope_of(encoder, task)
+            packed.append([encoder, pack(kind, part, arrays, str(place), scope)])
         files.append(to.put("channel", {"parts": packed}, arrays))
-        _note(PartFile(files[-1], tuple(rest)), rest, anchor)
+        _note(PartFile(files[-1], tuple(rest)), rest)
     to.used.update(ref.name for ref in files)
     return [list(ref) for ref in files]
 
 
-def _kept(parts: Parts, anchor: Callable[[Any], Any], to: Saving) -> list[PartFile]:
+def _kept(parts: Parts, to: Saving) -> list[PartFile]:
     """Files whose parts are all as they were."""
-    homes = {encoder: noted(anchor(part)) for encoder, part in parts.items()}
+    homes = {encoder: noted(part) for encoder, part in parts.items()}
     files = dict.fromkeys(home for home in homes.values() if isinstance(home, PartFile))
     return [
         home
         for home in files
-        if home.ref.name in to.there and all(homes.get(encoder) is home for encoder in home.encoders)
+        if home.ref.name in to.there
+        and all(homes.get(encoder) is home for encoder in home.encoders)
     ]
 
 
-def _note(home: PartFile, parts: Parts, anchor: Callable[[Any], Any]) -> None:
+def _note(home: PartFile, parts: Parts) -> None:
     for encoder in home.encoders:
-        note(anchor(parts[encoder]), home)
+        note(parts[encoder], home)
 
 
-def load_parts(node: Json, kind: PartKind, anchor: Callable[[Any], Any], at: str, loading: Loading) -> Parts:
+def _load_parts(
+    node: Json, kind: schema.Kind, task: Name, at: str, loading: Loading
+) -> dict[Name, Any]:
     """All parts, in order."""
     expect(isinstance(node, list), at, "has no files")
+    frame = loading.frame
 
-    def unpacked(structure: Json, arrays: Arrays) -> Parts:
+    def unpacked(structure: Json, arrays: Arrays) -> dict[Name, Any]:
         keys(structure, {"parts"}, "the file")
         pairs = name_pairs(structure["parts"], "parts")
-        expect(len(pairs) > 0 and set(pairs) <= set(loading.shapes), "the file", "is on unknown encoders")
-        return {
-            encoder: kind(loading.shapes[encoder]).unpack(one, arrays, str(place))
-            for place, (encoder, one) in enumerate(pairs.items())
-        }
+        known = len(pairs) > 0 and set(pairs) <= set(frame.shapes)
+        expect(known, "the file", "is on unknown encoders")
+        found = {}
+        for place, (encoder, part) in enumerate(pairs.items()):
+            scope = frame.scope_of(encoder, task)
+            found[encoder] = unpack(kind, part, arrays, str(place), scope)
+        return found
 
-    parts: Parts = {}
+    parts: dict[Name, Any] = {}
     for ref in map(FileRef.from_json, node):
         more = loading.read(ref, unpacked)
         expect(not set(more) & set(parts), at, "has two parts for one encoder")
         parts |= more
-        _note(PartFile(ref, tuple(more)), more, anchor)
+        _note(PartFile(ref, tuple(more)), more)
     return parts
-
-
-@dataclass(frozen=True)
-class ChannelState:
-    """``{"kind", …head, "files"}``."""
-
-    def save(self, value: Any, name: Name | None, to: Saving) -> Json:
-        node = noted(value)
-        if isinstance(node, dict) and to.reuse(files_in(node)):
-            return node
-        assert name is not None
-        found = format_of(value)
-        if found is None:
-            raise Unfit(f"channel {type(value).__name__} is yours, and only these can be saved: {', '.join(CHANNELS)}")
-        word, form = found
-        at, (counts, parts) = f"the channel of task {name!r}", form.split(value)
-        expect(np.array_equal(counts, to.learner.tasks_[name].class_counts), at, "has seen other rows than the task")
-        head = {key: kind.pack(getattr(value, key), Arrays(), key) for key, kind in form.head.items()}
-        files = save_parts(parts, lambda shape: form.part(shape, len(counts)), form.anchor, at, to)
-        node = Node({"kind": word, **head, "files": files})
-        note(value, node)
-        return node
-
-    def load(self, node: Json, name: Name | None, loading: Loading) -> Any:
-        at = f"the channel of task {name!r}"
-        assert name is not None
-        expect(isinstance(node, dict) and isinstance(node.get("kind"), str), at, "has no kind")
-        expect(node["kind"] in CHANNELS, at, f"has the unknown kind {node['kind'][:40]!r}")
-        form = CHANNELS[node["kind"]]
-        keys(node, {"kind", "files"}, at, optional=set(form.head))
-        head = {key: kind.unpack(node[key], Arrays(), key) for key, kind in form.head.items() if key in node}
-        counts = loading.learner.tasks_[name].class_counts
-        parts = load_parts(node["files"], lambda shape: form.part(shape, len(counts)), form.anchor, at, loading)
-        channel = form.join(head, counts, parts)
-        note(channel, node)
-        return channel

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from lifelong.exceptions import PersistenceError
-from lifelong.persistence.kinds import AnyOf, Arrays, Kind, Number, Several, Text, Whole, keys, maybe
+from lifelong.nets.recipe import Recipe
+from lifelong.persistence.kinds import Arrays, CustomKind, Scope, keys, packed, unpacked
 from lifelong.persistence.text import Json, Unfit
+from lifelong.schema import COUNT, SHARE, AnyOf, Kind, Record, Several, Text, Whole, maybe
 
-_COUNT = Whole(1)
 _IDENTITY = Several(AnyOf((maybe(Text()), Whole(0))), least=1)
 _TUNE = AnyOf((Text(("none", "last-two")), Whole(2)))
 
@@ -23,33 +24,33 @@ class MissingNetwork:
     node: dict[str, Json]
 
 
-@dataclass(frozen=True)
-class PretrainedKind:
-    """A :class:`PretrainedEncoder` as what its representations depend on; not where it lies, nor where it caches."""
+_FIELDS: dict[str, Kind] = {
+    "network": Text(),
+    "identity": _IDENTITY,
+    "tune": _TUNE,
+    "hidden": COUNT,
+    "max_samples": SHARE,
+    "recipe": Record(Recipe),
+}
 
-    recipe: Kind
 
-    def _fields(self) -> dict[str, Kind]:
-        return {
-            "network": Text(),
-            "identity": _IDENTITY,
-            "tune": _TUNE,
-            "hidden": _COUNT,
-            "max_samples": Number(0, 1),
-            "recipe": self.recipe,
-        }
+def _pack(value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    """What representations depend on; not where the network lies, nor where it caches."""
+    seen = {"network": value.backbone.name, "identity": value.backbone.identity}
+    for name in ("tune", "hidden", "max_samples", "recipe"):
+        seen[name] = getattr(value, name)
+    return {name: packed(kind, seen[name], f"{at}.{name}") for name, kind in _FIELDS.items()}
 
-    def pack(self, value: Any, arrays: Arrays, at: str) -> Json:
-        seen = {"network": value.backbone.name, "identity": value.backbone.identity}
-        seen |= {name: getattr(value, name) for name in ("tune", "hidden", "max_samples", "recipe")}
-        return {name: kind.pack(seen[name], arrays, f"{at}.{name}") for name, kind in self._fields().items()}
 
-    def unpack(self, node: Json, arrays: Arrays, at: str) -> MissingNetwork:
-        fields = self._fields()
-        keys(node, set(fields), at)
-        for name, kind in fields.items():
-            kind.unpack(node[name], arrays, f"{at}.{name}")
-        return MissingNetwork({"kind": "PretrainedEncoder", **node})
+def _unpack(node: Json, arrays: Arrays, at: str, scope: Scope) -> MissingNetwork:
+    keys(node, set(_FIELDS), at)
+    for name, kind in _FIELDS.items():
+        unpacked(kind, node[name], f"{at}.{name}")
+    return MissingNetwork({"kind": "PretrainedEncoder", **node})
+
+
+PRETRAINED = CustomKind(_pack, _unpack)
+"""A :class:`PretrainedEncoder`, by what identifies its network."""
 
 
 def brought(missing: MissingNetwork, encoder: Any, packed: Json) -> Any:
@@ -63,7 +64,9 @@ def brought(missing: MissingNetwork, encoder: Any, packed: Json) -> Any:
     other = _difference(missing.node, packed)
     if other is not None:
         what = "weights or preprocessing" if other == "identity" else other
-        raise PersistenceError(f"encoder= is not the {name} that this learner was saved with; see its {what}.")
+        raise PersistenceError(
+            f"encoder= is not the {name} that this learner was saved with; see its {what}."
+        )
     return encoder
 
 
@@ -71,17 +74,29 @@ def _difference(wanted: Json, found: Json) -> str | None:
     """The first thing in which two encoders' settings differ; a folder may have been renamed."""
     if not isinstance(wanted, dict) or not isinstance(found, dict):
         return "class"
-    return next((key for key in {**wanted, **found} if key != "network" and wanted.get(key) != found.get(key)), None)
+    return next(
+        (
+            key
+            for key in {**wanted, **found}
+            if key != "network" and wanted.get(key) != found.get(key)
+        ),
+        None,
+    )
 
 
 def pack_fitted(value: Any, settings: Json, arrays: Arrays, at: str) -> Json:
     """A task's trained layers, and the settings of the network under them."""
     from lifelong.persistence.networks import pack_network
 
-    return {"settings": settings, "layers": None if value.layers is None else pack_network(value.layers, arrays, at)}
+    return {
+        "settings": settings,
+        "layers": None if value.layers is None else pack_network(value.layers, arrays, at),
+    }
 
 
-def unpack_fitted(node: Json, arrays: Arrays, at: str, encoder: Any, settings: Json, device: str) -> Any:
+def unpack_fitted(
+    node: Json, arrays: Arrays, at: str, encoder: Any, settings: Json, device: str
+) -> Any:
     """The encoder on top of the learner's own pretrained network, which ``settings`` describe."""
     keys(node, {"settings", "layers"}, at)
     if _difference(node["settings"], settings) is not None:
@@ -92,7 +107,9 @@ def unpack_fitted(node: Json, arrays: Arrays, at: str, encoder: Any, settings: J
     if node["layers"] is None:
         return FittedPretrained(encoder, None)
     n_features = encoder.backbone.n_features
-    return FittedPretrained(encoder, unpack_network(node["layers"], arrays, at, (n_features,), device=device))
+    return FittedPretrained(
+        encoder, unpack_network(node["layers"], arrays, at, (n_features,), device=device)
+    )
 
 
 def n_columns(value: Any) -> int:

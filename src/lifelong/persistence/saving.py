@@ -5,9 +5,18 @@ from typing import Any
 
 from lifelong.exceptions import NotLearntError, PersistenceError
 from lifelong.learners.base import Learner
+from lifelong.learners.knowledge import TasksKnown
 from lifelong.persistence.directory import MANIFEST, Directory, Gone
-from lifelong.persistence.manifest import Manifest, describe, empty_learner, fill, read_manifest, sealed
-from lifelong.persistence.states import Loading, Saving
+from lifelong.persistence.manifest import (
+    Manifest,
+    describe,
+    read_learner,
+    read_manifest,
+    read_state,
+    read_tasks,
+    sealed,
+)
+from lifelong.persistence.states import Frame, Loading, Saving
 from lifelong.persistence.text import explained
 
 _ATTEMPTS = 1000
@@ -37,26 +46,36 @@ def save(learner: Learner, directory: str | Path) -> None:
     ['yes']
     """
     if not isinstance(learner, Learner):
-        raise PersistenceError(f"{type(learner).__name__} is no learner of this library, so it cannot be saved.")
-    if not getattr(learner, "tasks_", None):
-        raise NotLearntError(f"This {type(learner).__name__} has not learnt any task yet: there is nothing to save.")
+        raise PersistenceError(
+            f"{type(learner).__name__} is no learner of this library, so it cannot be saved."
+        )
+    if not learner.__sklearn_is_fitted__():
+        raise NotLearntError(
+            f"This {type(learner).__name__} has not learnt any task yet: there is nothing to save."
+        )
     place = Directory(directory)
     with place.locked():
-        write(learner, place)
+        write(learner, learner._known(), place)
 
 
-def write(learner: Learner, directory: Directory) -> Manifest:
-    """Save a learner; the caller holds the lock."""
-    to = Saving(learner, directory, directory.files())
+def write(learner: Learner, known: TasksKnown, directory: Directory) -> Manifest:
+    """Save what a learner knows; the caller holds the lock."""
+    to = Saving(
+        Frame(learner, known.in_shape, known.tasks, loaded=vars(known)),
+        directory,
+        directory.files(),
+    )
     with explained(f"This {type(learner).__name__} cannot be saved"):
-        node = describe(learner, to)
+        node = describe(learner, known, to)
         text = sealed(node)
     directory.switch(text)
     directory.clean(to.used)
     return Manifest(node, text[-67:-3].decode())
 
 
-def load(directory: str | Path, *, network: Any = None, encoder: Any = None, device: str | None = None) -> Learner:
+def load(
+    directory: str | Path, *, network: Any = None, encoder: Any = None, device: str | None = None
+) -> Learner:
     """The learner that was saved to a directory: it predicts, and goes on learning, as if it had never been away.
 
     Every byte is checked. A directory that is damaged, or that somebody has made to do harm, gives a
@@ -81,7 +100,8 @@ def load(directory: str | Path, *, network: Any = None, encoder: Any = None, dev
             manifest = read_manifest(place)
         except Gone:
             raise PersistenceError(
-                f"There is no saved learner in {place.path}: it has no {MANIFEST}.", see="reliability"
+                f"There is no saved learner in {place.path}: it has no {MANIFEST}.",
+                see="reliability",
             ) from None
         try:
             return _loaded(manifest, place, device, network=network, encoder=encoder)
@@ -96,8 +116,14 @@ def load(directory: str | Path, *, network: Any = None, encoder: Any = None, dev
 def _loaded(manifest: Manifest, place: Directory, device: str | None, **given: Any) -> Learner:
     with explained(f"{place.path / MANIFEST} is damaged"):
         node = manifest.node
-        if device is not None and isinstance(node["parameters"], dict) and "device" in node["parameters"]:
+        if (
+            device is not None
+            and isinstance(node["parameters"], dict)
+            and "device" in node["parameters"]
+        ):
             node = {**node, "parameters": {**node["parameters"], "device": device}}
-        learner = empty_learner(node, **given)
-        fill(learner, manifest.node, Loading(learner, place))
+        learner = read_learner(node, **given)
+        known = read_tasks(node, learner)
+        loading = Loading(Frame(learner, known.in_shape, known.tasks), place)
+        learner.knowledge_ = read_state(node, known, loading)
     return learner

@@ -1,33 +1,45 @@
-"""Learnt attributes as nodes of the manifest and files of arrays.
+"""What a learner knows, as nodes of the manifest and files of arrays.
 
-A *state* knows how one attribute is saved (value → node) and loaded (node → value). Values that are saved already keep
-their files: a save writes what is new and nothing else.
+Each field of its knowledge says where its values go (:class:`lifelong.schema.Place`). Values that
+are saved already keep their files: a save writes what is new and nothing else.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from functools import singledispatch
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from lifelong import schema
+from lifelong._provided import found_at
 from lifelong.learners.base import Learner
-from lifelong.learners.memory import StoredRows
-from lifelong.persistence.arrays import pack, unpack
+from lifelong.learners.knowledge import TaskRecord
+from lifelong.persistence.arrays import pack as pack_file
+from lifelong.persistence.arrays import unpack as unpack_file
 from lifelong.persistence.directory import Directory, FileRef
-from lifelong.persistence.kinds import AnyOf, Array, Arrays, Codes, Kind, Name, Record, expect, keys, maybe, name_pairs
+from lifelong.persistence.kinds import (
+    Arrays,
+    Name,
+    Scope,
+    expect,
+    keys,
+    lengths_of,
+    name_pairs,
+    pack,
+    unpack,
+)
 from lifelong.persistence.known import note, noted
 from lifelong.persistence.text import Json, explained, to_json
 
 
 class EncoderShape(NamedTuple):
-    """What a channel needs to know of an encoder: columns of its representation, and leaves (0: dense vectors)."""
+    """What a channel needs to know of an encoder: columns of its representation, and leaves."""
 
     columns: int
-    leaves: int
+    leaves: int  # 0: dense vectors
 
 
 class Node(dict[str, Json]):
-    """An object of the manifest. It never changes, so its text and files are found once, however often it is saved."""
+    """An object of the manifest. It never changes, so its text and files are found once."""
 
     __slots__ = ("__weakref__", "_files", "_text")
 
@@ -47,18 +59,48 @@ class Node(dict[str, Json]):
 
 
 @dataclass
+class Frame:
+    """What is known of the learner while it is saved or loaded."""
+
+    learner: Learner  # its parameters
+    in_shape: tuple[int, ...]
+    tasks: Mapping[Name, TaskRecord]
+    shapes: dict[Name, EncoderShape] = field(default_factory=dict)  # of its encoders
+    loaded: dict[str, Any] = field(default_factory=dict)  # fields of its knowledge so far
+
+    def scope(self, task: Name | None = None) -> Scope:
+        """Lengths that are known; those of a task, if one is given."""
+        widths = [len(record.classes) for record in self.tasks.values()]
+        scope = Scope(
+            lengths_of(self.in_shape),
+            learner=self.learner,
+            loaded=self.loaded,
+            tasks=len(self.tasks),
+            widths=widths,
+        )
+        if task is not None and task in self.tasks:
+            record = self.tasks[task]
+            scope.update(K=len(record.classes), n_rows=record.n_rows, task=task)
+        return scope
+
+    def scope_of(self, encoder: Name, task: Name) -> Scope:
+        """Lengths that are known of a task's part for an encoder."""
+        shape = self.shapes[encoder]
+        return self.scope(task).with_(columns=shape.columns, leaves=shape.leaves)
+
+
+@dataclass
 class Saving:
     """One save: where to, and what is there."""
 
-    learner: Learner
+    frame: Frame
     directory: Directory
     there: set[str]  # names of files that exist
     used: set[str] = field(default_factory=set)  # names of files that the new state refers to
-    shapes: dict[Name, EncoderShape] = field(default_factory=dict)
 
     def put(self, prefix: str, structure: Json, arrays: Arrays) -> FileRef:
         """Write a file unless it is there."""
-        ref = self.directory.write(prefix, pack(arrays, structure), self.there)
+        ref = self.directory.write(prefix, pack_file(arrays, structure), self.there)
         self.used.add(ref.name)
         return ref
 
@@ -74,114 +116,146 @@ class Saving:
 class Loading:
     """One load: where from, and what is known so far."""
 
-    learner: Learner
+    frame: Frame
     directory: Directory
-    mapped_from: int | None = None  # files of at least so many bytes are mapped instead of read
-    shapes: dict[Name, EncoderShape] = field(default_factory=dict)
+    mapped_from: int | None = None  # files of at least so many bytes are mapped, not read
 
     def read(self, ref: FileRef, unpacked: Callable[[Json, Arrays], Any]) -> Any:
         """A file's value; every array of the file has to be asked for."""
         mapped = self.mapped_from is not None and ref.size >= self.mapped_from
         content = self.directory.content(ref, mapped=mapped)
         with explained(f"{self.directory.path / ref.name} is damaged"):
-            structure, found = unpack(content)
+            structure, found = unpack_file(content)
             arrays = Arrays(found)
             value = unpacked(structure, arrays)
             arrays.nothing_left()
         return value
 
 
-class State(Protocol):
-    """How one learnt attribute (or one of its entries) is stored."""
-
-    def save(self, value: Any, name: Name | None, to: Saving) -> Json: ...
-    def load(self, node: Json, name: Name | None, loading: Loading) -> Any: ...
-
-
-@dataclass(frozen=True)
-class Plain:
-    """A value that the manifest itself holds."""
-
-    kind: Kind
-
-    def save(self, value: Any, name: Name | None, to: Saving) -> Json:  # noqa: ARG002
-        return self.kind.pack(value, Arrays(), str(name))
-
-    def load(self, node: Json, name: Name | None, loading: Loading) -> Any:  # noqa: ARG002
-        return self.kind.unpack(node, Arrays(), str(name))
+@singledispatch
+def save_at(place: schema.Place, value: Any, name: Name | None, to: Saving) -> Json:
+    """The node of a value, whose arrays are written on the way."""
+    raise NotImplementedError(f"nothing can be saved at {place}")
 
 
-@dataclass(frozen=True)
-class InFile:
-    """A value in a file of its own; ``kind`` may depend on what was loaded before it."""
-
-    prefix: str
-    kind: Callable[[Learner, Name | None], Kind]
-
-    def save(self, value: Any, name: Name | None, to: Saving) -> Json:
-        known = noted(value) if _can_be_noted(value) else None
-        if isinstance(known, FileRef) and to.reuse([known]):
-            return Node(file=list(known))
-        arrays = Arrays()
-        structure = self.kind(to.learner, name).pack(value, arrays, "value")
-        ref = to.put(self.prefix, structure, arrays)
-        if _can_be_noted(value):
-            note(value, ref)
-        return Node(file=list(ref))
-
-    def load(self, node: Json, name: Name | None, loading: Loading) -> Any:
-        keys(node, {"file"}, str(name))
-        ref = FileRef.from_json(node["file"])
-        kind = self.kind(loading.learner, name)
-        value = loading.read(ref, lambda structure, arrays: kind.unpack(structure, arrays, "value"))
-        if _can_be_noted(value):
-            note(value, ref)
-        return value
+@singledispatch
+def load_from(place: schema.Place, node: Json, name: Name | None, loading: Loading) -> Any:
+    """The value of a node."""
+    raise NotImplementedError(f"nothing can be loaded from {place}")
 
 
-def _can_be_noted(value: Any) -> bool:
-    return type(value).__weakrefoffset__ > 0
+@save_at.register(schema.InManifest)
+def _(place: schema.InManifest, value: Any, name: Name | None, to: Saving) -> Json:
+    return pack(place.kind, value, Arrays(), str(name), to.frame.scope())
 
 
-@dataclass(frozen=True)
-class Maybe:
-    """None, or what another state stores."""
-
-    state: State
-
-    def save(self, value: Any, name: Name | None, to: Saving) -> Json:
-        return None if value is None else self.state.save(value, name, to)
-
-    def load(self, node: Json, name: Name | None, loading: Loading) -> Any:
-        return None if node is None else self.state.load(node, name, loading)
+@load_from.register(schema.InManifest)
+def _(place: schema.InManifest, node: Json, name: Name | None, loading: Loading) -> Any:
+    return unpack(place.kind, node, Arrays(), str(name), loading.frame.scope())
 
 
-@dataclass(frozen=True)
-class Each:
-    """A map by task; every entry is stored on its own."""
+@save_at.register(schema.InFile)
+def _(place: schema.InFile, value: Any, name: Name | None, to: Saving) -> Json:
+    known = noted(value)
+    if isinstance(known, FileRef) and to.reuse([known]):
+        return Node(file=list(known))
+    arrays = Arrays()
+    structure = pack(place.kind, value, arrays, "value", to.frame.scope(name))
+    ref = to.put(place.prefix, structure, arrays)
+    note(value, ref)
+    return Node(file=list(ref))
 
-    state: State
-    every_task: bool = True  # whether each task must have an entry
 
-    def save(self, value: Mapping[Name, Any], name: Name | None, to: Saving) -> Json:  # noqa: ARG002
-        known: Callable[[Name], Json] = getattr(value, "node_of", lambda _: None)
-        return [[task, self._entry(value, task, known(task), to)] for task in value]
+@load_from.register(schema.InFile)
+def _(place: schema.InFile, node: Json, name: Name | None, loading: Loading) -> Any:
+    keys(node, {"file"}, str(name))
+    ref = FileRef.from_json(node["file"])
+    scope = loading.frame.scope(name)
+    value = loading.read(ref, lambda node, arrays: unpack(place.kind, node, arrays, "value", scope))
+    note(value, ref)
+    return value
 
-    def _entry(self, value: Mapping[Name, Any], task: Name, node: Json, to: Saving) -> Json:
-        if node is not None and to.reuse(files_in(node)):
-            return node
-        return self.state.save(value[task], task, to)
 
-    def load(self, node: Json, name: Name | None, loading: Loading) -> dict[Name, Any]:
-        return {task: self.state.load(one, task, loading) for task, one in self.entries(node, name, loading).items()}
+@save_at.register(schema.Maybe)
+def _(place: schema.Maybe, value: Any, name: Name | None, to: Saving) -> Json:
+    return None if value is None else save_at(place.place, value, name, to)
 
-    def entries(self, node: Json, name: Name | None, loading: Loading) -> dict[Name, Json]:
-        """The nodes by task."""
-        entries = name_pairs(node, str(name))
-        tasks = loading.learner.tasks_
-        expect(not self.every_task or set(entries) == set(tasks), str(name), "is not there for exactly the known tasks")
-        expect(all(isinstance(one, dict) for one in entries.values()), str(name), "holds something else than objects")
-        return {task: one if isinstance(one, Node) else Node(one) for task, one in entries.items()}
+
+@load_from.register(schema.Maybe)
+def _(place: schema.Maybe, node: Json, name: Name | None, loading: Loading) -> Any:
+    return None if node is None else load_from(place.place, node, name, loading)
+
+
+@save_at.register(schema.InOrder)
+def _(place: schema.InOrder, value: Any, name: Name | None, to: Saving) -> Json:
+    return [save_at(place.place, one, name, to) for one in value]
+
+
+@load_from.register(schema.InOrder)
+def _(place: schema.InOrder, node: Json, name: Name | None, loading: Loading) -> tuple[Any, ...]:
+    expect(isinstance(node, list), str(name), "is not a list")
+    return tuple(load_from(place.place, one, name, loading) for one in node)
+
+
+@save_at.register(schema.Each)
+def _(place: schema.Each, value: Mapping[Name, Any], name: Name | None, to: Saving) -> Json:
+    entries = []
+    for key in value:
+        node = value.node_of(key) if isinstance(value, StoredMap) else None
+        if node is None or not to.reuse(files_in(node)):
+            node = save_at(place.place, value[key], key, to)
+        entries.append([key, node])
+    return entries
+
+
+@load_from.register(schema.Each)
+def _(place: schema.Each, node: Json, name: Name | None, loading: Loading) -> dict[Name, Any]:
+    entries = entries_of(place, node, name, loading.frame)
+    return {key: load_from(place.place, one, key, loading) for key, one in entries.items()}
+
+
+def entries_of(place: schema.Each, node: Json, name: Name | None, frame: Frame) -> dict[Name, Node]:
+    """The nodes of a map by task (or encoder)."""
+    entries = name_pairs(node, str(name))
+    complete = not place.every_task or set(entries) == set(frame.tasks)
+    expect(complete, str(name), "is not there for exactly the known tasks")
+    objects = all(isinstance(one, dict) for one in entries.values())
+    expect(objects, str(name), "holds something else than objects")
+    return {key: one if isinstance(one, Node) else Node(one) for key, one in entries.items()}
+
+
+class StoredMap(Mapping[Name, Any]):
+    """A map that knows the nodes of values which are saved already."""
+
+    def node_of(self, name: Name) -> Json:
+        """Where the value is stored; None if it is new."""
+        raise NotImplementedError
+
+
+class ElsewherePlace(NamedTuple):
+    """A place of its own kind."""
+
+    save: Callable[[Any, Name | None, Saving], Json]
+    load: Callable[[Json, Name | None, Loading], Any]
+
+
+ELSEWHERE: dict[str, str] = {
+    "encoder": "lifelong.persistence.encoders:ENCODER",
+    "networks": "lifelong.persistence.multitask:NETWORKS",
+}
+"""Where such places are: some need torch, and are imported when they are needed."""
+
+
+@save_at.register(schema.Elsewhere)
+def _(place: schema.Elsewhere, value: Any, name: Name | None, to: Saving) -> Json:
+    found: Any = found_at(ELSEWHERE[place.word])
+    return found.save(value, name, to)
+
+
+@load_from.register(schema.Elsewhere)
+def _(place: schema.Elsewhere, node: Json, name: Name | None, loading: Loading) -> Any:
+    found: Any = found_at(ELSEWHERE[place.word])
+    return found.load(node, name, loading)
 
 
 def files_in(node: Json) -> list[FileRef]:
@@ -191,33 +265,13 @@ def files_in(node: Json) -> list[FileRef]:
     if isinstance(node, dict):
         return [ref for value in node.values() for ref in files_in(value)]
     if isinstance(node, list):
-        if len(node) == 2 and isinstance(node[0], str) and type(node[1]) is int and node[0].endswith(".safetensors"):
+        if _is_reference(node):
             return [FileRef.from_json(node)]
         return [ref for value in node for ref in files_in(value)]
     return []
 
 
-WEIGHTS = Array("float64", (None,))
-
-
-def rows_kind(learner: Learner, task: Name | None) -> Kind:
-    """Stored rows of one task."""
-    assert task is not None
-    expect(task in learner.tasks_, f"stored rows of {task!r}", "belong to no task")
-    record = learner.tasks_[task]
-    fields: dict[str, Kind] = {
-        "X": Array("float32", (None, *learner.in_shape_)),
-        "y": Codes(None, len(record.classes)),
-        "rows": maybe(Codes(None, record.n_rows)),
-        "weights": maybe(WEIGHTS),
-        "in_bag": maybe(AnyOf((Array("bool", (None,)), Array("bool", (None, None))))),
-    }
-    return Record(StoredRows, fields, equally_long, may_lack=True)
-
-
-def equally_long(fields: dict[str, Any], at: str) -> None:
-    lengths = {len(part) for part in fields.values() if isinstance(part, np.ndarray)}
-    expect(len(lengths) == 1, at, "has parts of different lengths")
-
-
-ROWS = InFile("rows", rows_kind)
+def _is_reference(node: list[Json]) -> bool:
+    if len(node) != 2 or not isinstance(node[0], str) or type(node[1]) is not int:
+        return False
+    return node[0].endswith(".safetensors")

@@ -1,34 +1,39 @@
 """A learner that keeps itself saved, and that can be larger than memory."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from copy import copy
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lifelong._cache import Cache
 from lifelong.exceptions import PersistenceError
-from lifelong.learners.base import Learner
+from lifelong.learners.knowledge import Knowledge, TasksKnown
+from lifelong.learners.silly import Silly
 from lifelong.persistence.directory import MANIFEST, Directory, Gone
+from lifelong.persistence.encoders import note_shapes
 from lifelong.persistence.kinds import Name
 from lifelong.persistence.lazy import stored
-from lifelong.persistence.learners import name_of, states_of
+from lifelong.persistence.learners import name_of
 from lifelong.persistence.manifest import (
     Manifest,
-    empty_learner,
     read_checksum,
+    read_learner,
     read_manifest,
+    read_tasks,
     state_nodes,
 )
-from lifelong.persistence.parameters import parameters_to_json
+from lifelong.persistence.parameters import as_of_today, parameters_to_json
 from lifelong.persistence.saving import write
-from lifelong.persistence.states import Each, Loading
+from lifelong.persistence.states import Frame, Loading, entries_of, load_from
 from lifelong.persistence.text import Json, explained
+from lifelong.schema import Each, Place, declared_fields
 
 MAPPED_FROM = 2**20  # bytes; smaller files are read, because every mapped one costs a file handle
-_MAY_DIFFER = {"n_jobs", "device"}  # what a learner is asked to do here and now, and does not depend on
+_MAY_DIFFER = {
+    "n_jobs",
+    "device",
+}  # what a learner is asked to do here and now, and does not depend on
 
 
 @dataclass(frozen=True)
@@ -65,81 +70,88 @@ class Store:
 
 
 class OpenStore:
-    """What a learner knows of its store: which state it has seen last."""
+    """A store in use by one learner. Which state the learner has seen last, its knowledge says."""
 
-    def __init__(self, directory: Directory, cache: Cache, checksum: str | None = None) -> None:
-        self.directory, self.cache = directory, cache
-        self.checksum = checksum  # of the manifest that the learner's state is from
+    def __init__(self, directory: Directory, cache: Cache) -> None:
+        self.directory = directory
+        self.cache = cache
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return OpenStore, (self.directory, self.cache, self.checksum)
+        return OpenStore, (self.directory, self.cache)
 
-    def refresh(self, learner: Learner) -> bool:
-        """Bring the learner to the newest stored state; whether that is another one than it had."""
-        newest = read_checksum(self.directory)
-        if newest is None or newest == self.checksum:
-            return False
-        if self.checksum is None and vars(learner).get("tasks_"):
+    def newest(self, learner: Silly, known: Knowledge | None) -> Knowledge | None:
+        """What is stored, if that is another state than ``known``; else ``known`` itself."""
+        version = read_checksum(self.directory)
+        if version is None or (known is not None and version == known.version):
+            return known
+        if known is not None and known.tasks and known.version is None:
             raise PersistenceError(
-                f"This learner has learnt tasks of its own, and {self.directory.path} holds another learner. Choose "
-                "another directory, or make a new learner with this one."
+                f"This learner has learnt tasks of its own, and {self.directory.path} holds "
+                "another learner. Choose another directory, or make a new learner with this one."
             )
         try:
             manifest = read_manifest(self.directory)
         except Gone:
-            return False
+            return known
         with explained(f"{self.directory.path / MANIFEST} is damaged"):
-            self._check_same(learner, manifest)
-            fresh = empty_learner(manifest.node, getattr(learner, "network", None), getattr(learner, "encoder", None))
-            nodes = state_nodes(manifest.node, fresh)
-            state = {name: value for name, value in vars(fresh).items() if name.endswith("_")}
-            state |= self._maps(fresh, nodes)
-        learner.__dict__.update(state)  # in one step, as far as other threads can see
-        self.checksum = manifest.checksum
-        return True
+            check_same(learner, manifest, self.directory)
+            encoder = getattr(learner, "encoder", None)
+            stored = read_learner(manifest.node, getattr(learner, "network", None), encoder)
+            tasks = read_tasks(manifest.node, stored)
+            return self._lazy(learner, tasks, manifest, tasks)
 
-    def _check_same(self, learner: Learner, manifest: Manifest) -> None:
-        """A store goes on with the learner that it was made with."""
-        node, path = manifest.node, self.directory.path
-        if node["learner"] != name_of(learner):
-            raise PersistenceError(f"{path} holds a {node['learner']}, not a {name_of(learner)}.")
-        asked = parameters_to_json(learner)
-        given = learner.get_params(deep=False).get("random_state")
-        ignored = _MAY_DIFFER if isinstance(given, int) else _MAY_DIFFER | {"random_state"}
-        for name, value in node["parameters"].items():
-            if name in asked and asked[name] != value and name not in ignored:
-                raise PersistenceError(
-                    f"The learner in {path} has {name}={value!r}, and this one has {name}={asked[name]!r}. Give the "
-                    "same parameters, or choose another directory.",
-                    see="reliability",
-                )
-
-    @contextmanager
-    def writing(self, learner: Learner) -> Iterator[None]:
-        """A block that changes the learner, on top of the newest stored state; it is stored when the block ends."""
+    def updated(
+        self,
+        learner: Silly,
+        known: Knowledge | None,
+        change: Callable[[Knowledge | None], Knowledge | None],
+    ) -> Knowledge | None:
+        """Change the newest state, store the outcome, and return it; nobody else writes then."""
         with self.directory.locked():
-            self.refresh(learner)
-            yield
-            manifest = write(learner, self.directory)
-            learner.__dict__.update(self._maps(learner, state_nodes(manifest.node, learner)))
-            self.checksum = manifest.checksum
+            changed = change(self.newest(learner, known))
+            if changed is None:
+                return None
+            manifest = write(learner, changed, self.directory)
+            return self._lazy(learner, changed, manifest, changed)
 
-    def _maps(self, learner: Learner, nodes: dict[str, Json]) -> dict[str, Any]:
-        """The learner's state as maps that load their values when asked."""
-        bare = copy(learner)  # what a value's checks need: parameters, shape and tasks as they are now
-        for name in states_of(learner):
-            bare.__dict__.pop(name, None)
-        loading = Loading(bare, self.directory, mapped_from=MAPPED_FROM)
-        maps: dict[str, Any] = {}
-        for name, state in states_of(learner).items():
-            if name in nodes and isinstance(state, Each):
-                entries = state.entries(nodes[name], name, loading)
-                maps[name] = stored(entries, vars(learner).get(name, {}), partial(_loaded, state, loading), self.cache)
-            elif name in nodes:
-                maps[name] = state.load(nodes[name], name, loading)
-        return maps
+    def _lazy(
+        self, learner: Silly, known: TasksKnown, manifest: Manifest, before: TasksKnown
+    ) -> Knowledge:
+        """What is known, as maps that load their values when they are asked for one."""
+        frame = Frame(learner, known.in_shape, known.tasks)
+        loading = Loading(frame, self.directory, mapped_from=MAPPED_FROM)
+        places = declared_fields(type(known))
+        fields: dict[str, Any] = {}
+        for field, node in state_nodes(manifest.node, known).items():
+            place = places[field]
+            if isinstance(place, Each):
+                entries = entries_of(place, node, field, frame)
+                if field == "encoders":
+                    note_shapes(entries, frame)
+                load = partial(self._loaded, place.place, loading)
+                fields[field] = stored(entries, getattr(before, field), load, self.cache)
+            else:
+                fields[field] = load_from(place, node, field, loading)
+        return replace(known, **fields, version=manifest.checksum)  # type: ignore[return-value]
+
+    def _loaded(self, place: Place, loading: Loading, node: Json, name: Name) -> Any:
+        with explained(f"{self.directory.path / MANIFEST} is damaged"):
+            return load_from(place, node, name, loading)
 
 
-def _loaded(state: Each, loading: Loading, node: Json, name: Name) -> Any:
-    with explained(f"{loading.directory.path / MANIFEST} is damaged"):
-        return state.state.load(node, name, loading)
+def check_same(learner: Silly, manifest: Manifest, directory: Directory) -> None:
+    """A store goes on with the learner that it was made with."""
+    node = manifest.node
+    path = directory.path
+    if node["learner"] != name_of(learner):
+        raise PersistenceError(f"{path} holds a {node['learner']}, not a {name_of(learner)}.")
+    asked = as_of_today(parameters_to_json(learner))
+    given = learner.get_params(deep=False).get("random_state")
+    ignored = _MAY_DIFFER if isinstance(given, int) else _MAY_DIFFER | {"random_state"}
+    for name, value in as_of_today(node["parameters"]).items():
+        if name in asked and asked[name] != value and name not in ignored:
+            raise PersistenceError(
+                f"The learner in {path} has {name}={value!r}, and this one has "
+                f"{name}={asked[name]!r}. Give the same parameters, or choose another directory.",
+                see="reliability",
+            )

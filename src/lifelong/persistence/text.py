@@ -48,7 +48,10 @@ def from_json(text: bytes) -> Json:
     """The value, or a :class:`PersistenceError` that says what is wrong with the text."""
     try:
         return json.loads(
-            text.decode("ascii"), object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite
+            text.decode("ascii"),
+            object_pairs_hook=_unique,
+            parse_constant=_no_constant,
+            parse_float=_finite,
         )
     except (ValueError, RecursionError) as error:
         raise Unfit(f"it is not JSON as this library writes it ({error})") from None

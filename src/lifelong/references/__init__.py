@@ -1,8 +1,10 @@
-"""The sixteen reference algorithms and two controls, one per file, by name in :data:`REFERENCES` and :data:`CONTROLS`.
+"""The table of learners, and the reference algorithms and controls, one per file.
 
-Most need torch, so the classes are imported from their own modules: ``from lifelong.references.ewc import EWC``.
+:data:`LEARNERS` has every learner by name, ours included; :data:`REFERENCES` and :data:`CONTROLS`
+are parts of it. Most need torch, so the classes are imported from their own modules:
+``from lifelong.references.ewc import EWC``.
 """
 
-from lifelong.references.registry import CONTROLS, REFERENCES
+from lifelong.references.registry import CONTROLS, LEARNERS, REFERENCES, Entry
 
-__all__ = ["CONTROLS", "REFERENCES"]
+__all__ = ["CONTROLS", "LEARNERS", "REFERENCES", "Entry"]

@@ -2,19 +2,22 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
 from lifelong._random import RandomState
 from lifelong._validation import check_count
-from lifelong.learners.memory import StoredRows
+from lifelong.learners.base import learnt
+from lifelong.learners.knowledge import StoredRows
 from lifelong.nets.architectures import Network
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import optimise
-from lifelong.references.base import NetworkLearner, Round, SharedTrunk
+from lifelong.references.base import NetworkKnowledge, NetworkLearner, Round, SharedTrunk
 from lifelong.references.replay import Memory, memory_loss
+from lifelong.schema import InFile, InManifest, Record, Several, Whole, saved
 
 Gradients = Sequence[torch.Tensor | None]  # one per weight; None counts as 0
 
@@ -35,8 +38,18 @@ def project(weights: Sequence[torch.Tensor], reference: Gradients) -> bool:
     factor = conflict / dot(reference, reference)
     for weight, g_ref in zip(weights, reference, strict=True):
         if g_ref is not None:
-            weight.grad = -factor * g_ref if weight.grad is None else weight.grad.sub_(g_ref, alpha=factor)
+            weight.grad = (
+                -factor * g_ref if weight.grad is None else weight.grad.sub_(g_ref, alpha=factor)
+            )
     return True
+
+
+@dataclass(frozen=True, eq=False)
+class EpisodicKnowledge(NetworkKnowledge):
+    """A network, rows of each class, and how many steps of each round were projected."""
+
+    memory: Memory = saved(InFile("rows", Record(Memory)), default_factory=lambda: Memory.empty(()))
+    projections: tuple[int, ...] = saved(InManifest(Several(Whole())), default=())
 
 
 class AGEM(NetworkLearner):
@@ -59,8 +72,9 @@ class AGEM(NetworkLearner):
     """
 
     default_recipe: ClassVar[Recipe] = Recipe(epochs=10, batch_size=10, optimiser="sgd", lr=0.03)
-    memory_: Memory
-    projections_: tuple[int, ...]  # per round, how many steps were projected
+    knowledge_class: ClassVar[type[EpisodicKnowledge]] = EpisodicKnowledge
+    memory_ = learnt("memory")
+    projections_ = learnt("projections")  # per round, how many steps were projected
 
     def __init__(
         self,
@@ -73,18 +87,21 @@ class AGEM(NetworkLearner):
         device: str = "auto",
         random_state: RandomState = None,
     ) -> None:
-        super().__init__(network, width=width, recipe=recipe, device=device, random_state=random_state)
+        super().__init__(
+            network, width=width, recipe=recipe, device=device, random_state=random_state
+        )
         self.rows_per_class = rows_per_class
         self.reference_size = reference_size
 
-    def _start(self) -> None:
-        super()._start()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_count(self.rows_per_class, "rows_per_class")
         check_count(self.reference_size, "reference_size")
-        self.memory_, self.projections_ = Memory.empty(()), ()
 
-    def _train(self, model: SharedTrunk, now: Round) -> None:
-        weights, memory, count = list(model.parameters()), self.memory_, 0
+    def _train(self, model: SharedTrunk, now: Round) -> dict[str, Any]:
+        weights = list(model.parameters())
+        memory: Memory = now.known.memory
+        count = 0
 
         def keep_the_peace() -> None:
             nonlocal count
@@ -99,21 +116,26 @@ class AGEM(NetworkLearner):
             self._recipe(),
             before_step=keep_the_peace if len(memory.y) else None,
         )
-        self.projections_ = (*self.projections_, count)
-        self.memory_ = self._remember(now)
+        projections = (*now.known.projections, count)
+        return {"projections": projections, "memory": self._remember(now)}
 
     def _remember(self, now: Round) -> Memory:
         """The memory, and of each class of the task as many random rows as it still has places for."""
-        task, X, y, record = now.lesson[:4]
-        known = self.memory_ if len(self.memory_.y) else Memory.empty(X.shape[1:])
+        _, X, y, record = now.lesson[:4]
+        known: Memory = now.known.memory
+        if not len(known.y):
+            known = Memory.empty(X.shape[1:])
         full = np.bincount(known.y[known.tasks == now.task], minlength=len(record.classes))
-        order = self._rng(task, "memory", record.n_rows).permutation(len(y))
-        chosen = [rows[: self.rows_per_class - full[k]] for k, rows in enumerate(_by_class(y, order, len(full)))]
+        order = now.rng("memory").permutation(len(y))
+        chosen = [
+            rows[: self.rows_per_class - full[k]]
+            for k, rows in enumerate(_by_class(y, order, len(full)))
+        ]
         kept = np.concatenate(chosen)
         return Memory(*known.joined(X[kept], y[kept], now.task))
 
-    def _stored(self) -> Iterable[StoredRows]:
-        return [self.memory_.stored()]
+    def _stored(self, known: Any) -> Iterable[StoredRows]:
+        return [known.memory.stored()]
 
 
 def _by_class(y: np.ndarray, order: np.ndarray, n_classes: int) -> list[np.ndarray]:

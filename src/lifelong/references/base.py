@@ -1,8 +1,9 @@
 """What the network references share: one network for all tasks, one head per task, a round of training per lesson."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,11 +12,11 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from lifelong._random import RandomState
+from lifelong._random import RandomState, generator
 from lifelong._validation import Rows
 from lifelong.exceptions import ParameterError
-from lifelong.learners.base import Learner, Lesson
-from lifelong.learners.memory import StoredRows
+from lifelong.learners.base import Learner, learnt
+from lifelong.learners.knowledge import Lesson, StoredRows, TasksKnown
 from lifelong.nets.architectures import Network, build
 from lifelong.nets.augmentation import both_sides
 from lifelong.nets.classifier import NetworkClassifier
@@ -23,6 +24,7 @@ from lifelong.nets.once import train_once
 from lifelong.nets.randomness import one_thread, private_randomness
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import choose_device, forward, front, n_outputs, optimise
+from lifelong.schema import Elsewhere, saved
 from lifelong.tasks.base import TaskName
 
 Tensors = tuple[torch.Tensor, ...]
@@ -50,6 +52,10 @@ class MultiTask(nn.Module, ABC):
     def add_task(self) -> None:
         """Make room for a new task, beside its head."""
 
+    def shared_parameters(self) -> Iterable[nn.Parameter]:
+        """The weights that all tasks share."""
+        return ()
+
     def head_modules(self) -> Iterable[nn.Module]:
         """Every head there is."""
         return self.heads
@@ -63,7 +69,9 @@ class MultiTask(nn.Module, ABC):
             self.heads.append(head)
         elif n_classes > (n_known := len(next(self.heads[task].parameters()))):
             with torch.no_grad():
-                for wide, known in zip(head.parameters(), self.heads[task].parameters(), strict=True):
+                for wide, known in zip(
+                    head.parameters(), self.heads[task].parameters(), strict=True
+                ):
                     wide[:n_known] = known
             self.heads[task] = head
 
@@ -78,11 +86,22 @@ class SharedTrunk(MultiTask):
 
     @classmethod
     def fresh(
-        cls, network: Network, width: float, inputs: torch.Tensor, recipe: Recipe, dropout: float = 0.0
+        cls,
+        network: Network,
+        width: float,
+        inputs: torch.Tensor,
+        recipe: Recipe,
+        dropout: float = 0.0,
     ) -> "SharedTrunk":
         """A new network for rows like ``inputs``, without heads."""
-        trunk = nn.Sequential(front(inputs, recipe), build(network, tuple(inputs.shape[1:]), width)).to(inputs.device)
+        trunk = nn.Sequential(
+            front(inputs, recipe), build(network, tuple(inputs.shape[1:]), width)
+        ).to(inputs.device)
         return cls(trunk, n_outputs(trunk, inputs), dropout)
+
+    def shared_parameters(self) -> Iterable[nn.Parameter]:
+        """The trunk's weights."""
+        return self.trunk.parameters()
 
     def features(self, x: torch.Tensor) -> torch.Tensor:
         """What the heads read (n, d)."""
@@ -95,6 +114,13 @@ class SharedTrunk(MultiTask):
         return logits
 
 
+@dataclass(frozen=True, eq=False)
+class NetworkKnowledge(TasksKnown):
+    """What a network reference has learnt: one network for all tasks."""
+
+    model: MultiTask | None = saved(Elsewhere("networks"), default=None)
+
+
 class Round(NamedTuple):
     """One round of training: the rows of one task, on the device."""
 
@@ -103,6 +129,12 @@ class Round(NamedTuple):
     targets: torch.Tensor  # (n,)
     rows_per_class: float
     lesson: Lesson
+    known: Any  # what is known before it
+
+    def rng(self, purpose: str) -> np.random.Generator:
+        """The generator for one purpose of this round."""
+        lesson = self.lesson
+        return generator(self.known.seed, lesson.task, purpose, lesson.record.n_rows)
 
     def loss(self, model: nn.Module, batch: torch.Tensor) -> torch.Tensor:
         """Cross-entropy of a batch of the rows on the task's own head."""
@@ -129,7 +161,8 @@ class NetworkLearner(Learner):
     """
 
     default_recipe: ClassVar[Recipe] = ADAM_500
-    model_: MultiTask | None
+    knowledge_class: ClassVar[type[NetworkKnowledge]] = NetworkKnowledge
+    model_ = learnt("model")
 
     def __init__(
         self,
@@ -147,8 +180,11 @@ class NetworkLearner(Learner):
         self.random_state = random_state
 
     @abstractmethod
-    def _train(self, model: Any, now: Round) -> None:
-        """One round: train ``model`` in place by the algorithm's rule; replace whatever else is remembered."""
+    def _train(self, model: Any, now: Round) -> Mapping[str, Any] | None:
+        """One round: train ``model`` in place by the algorithm's rule.
+
+        Returns whatever else is known after it: fields of the knowledge class, by name.
+        """
 
     def _fresh(self, inputs: torch.Tensor) -> MultiTask:
         """The network before its first task."""
@@ -158,34 +194,36 @@ class NetworkLearner(Learner):
         """A copy that may be trained while the network of before stays as it is."""
         return deepcopy(model)  # type: ignore[no-any-return]
 
-    def _start(self) -> None:
+    def _start(
+        self, seed: int, in_shape: tuple[int, ...], names: NDArray[Any] | None
+    ) -> NetworkKnowledge:
+        self._check_parameters()
+        return self.knowledge_class(seed, in_shape, names)
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters out of their range."""
         if not self.width > 0:
             raise ParameterError(f"width={self.width!r} must be positive.")
-        self.model_ = None
 
-    def _learn(self, lesson: Lesson) -> None:
-        self._teach(lesson)
-
-    def _extend(self, lesson: Lesson) -> None:
-        self._teach(lesson)
-
-    def _teach(self, lesson: Lesson) -> None:
-        now = self._round(lesson)
-        with one_thread(), private_randomness(self._rng(lesson.task, "network", lesson.record.n_rows)):
+    def _learn(self, known: Any, lesson: Lesson) -> Any:
+        now = self._round(known, lesson)
+        with one_thread(), private_randomness(now.rng("network")):
             # A copy is trained: the network of before stays as it is.
-            model = self._fresh(now.inputs) if self.model_ is None else self._copied(self.model_)
+            model = self._fresh(now.inputs) if known.model is None else self._copied(known.model)
             model.grow(now.task, len(lesson.record.classes))
-            self._train(model.to(now.inputs.device), now)
-        self.model_ = model
+            more = self._train(model.to(now.inputs.device), now) or {}
+        return replace(known, model=model, **more).recorded(lesson)
 
-    def _round(self, lesson: Lesson) -> Round:
+    def _round(self, known: Any, lesson: Lesson) -> Round:
         device = choose_device(self.device)
-        inputs, targets = torch.from_numpy(lesson.X).to(device), torch.from_numpy(lesson.y).to(device)
-        return Round(self._number(lesson.task), inputs, targets, len(lesson.y) / len(np.unique(lesson.y)), lesson)
-
-    def _number(self, task: TaskName) -> int:
-        """The task's number in order of arrival; a new one comes last."""
-        return next((number for number, name in enumerate(self.tasks_) if name == task), len(self.tasks_))
+        return Round(
+            number_of(lesson.task, known),
+            torch.from_numpy(lesson.X).to(device),
+            torch.from_numpy(lesson.y).to(device),
+            len(lesson.y) / len(np.unique(lesson.y)),
+            lesson,
+            known,
+        )
 
     def _recipe(self) -> Recipe:
         return self.recipe or self.default_recipe
@@ -197,19 +235,22 @@ class NetworkLearner(Learner):
         def train() -> None:
             optimise(model, lambda batch: now.loss(model, batch), len(now.inputs), recipe)
 
-        if len(model.heads) == 1:  # several references are the same network as long as they know a single task
+        if (
+            len(model.heads) == 1
+        ):  # several references are the same network as long as they know a single task
             train_once(model, train, now.task, now.inputs, now.targets, recipe)
         else:
             train()
 
-    def _posteriors(self, X: Rows, task: TaskName) -> NDArray[np.float64]:
-        model, number = self.model_, self._number(task)
-        assert model is not None
-        posteriors = forward(lambda x: model.posteriors(x, number), X, device=choose_device(self.device))
+    def _posteriors(self, known: Any, X: Rows, task: TaskName) -> NDArray[np.float64]:
+        number = number_of(task, known)
+        device = choose_device(self.device)
+        posteriors = forward(lambda x: known.model.posteriors(x, number), X, device=device)
         return posteriors.astype(np.float64)
 
-    def plain_models(self, n_tasks: int) -> dict[str, Any]:  # noqa: ARG002
-        """The same network with its own softmax head and the same recipe, trained on all rows of a task."""
+    def plain_models(self, n_tasks: int) -> dict[str, Any]:
+        """The same network with its own softmax head and recipe, trained on all rows of a task."""
+        del n_tasks
         return {
             "network": NetworkClassifier(
                 self.network,
@@ -220,26 +261,38 @@ class NetworkLearner(Learner):
             )
         }
 
-    def _remembered(self) -> Iterable[torch.Tensor]:
+    def _remembered(self, known: Any) -> Iterable[torch.Tensor]:
         """Whatever the algorithm remembers beside its network and rows."""
+        del known
         return ()
 
-    def _stored(self) -> Iterable[StoredRows]:
+    def _stored(self, known: Any) -> Iterable[StoredRows]:
         """The rows it keeps."""
+        del known
         return ()
 
     def sizes(self) -> dict[str, int]:
         """``parameters`` (a count), and bytes of ``encoders`` (all but the heads), ``channels`` and stored ``rows``."""
-        model = self.model_
-        assert model is not None
-        heads = sum(part.nbytes for head in model.head_modules() for part in head.state_dict().values())
+        known = self._learnt("model_")
+        model = known.model
+        heads = sum(
+            part.nbytes for head in model.head_modules() for part in head.state_dict().values()
+        )
         whole = sum(part.nbytes for part in model.state_dict().values())
         return {
             "parameters": sum(weight.numel() for weight in model.parameters()),
-            "encoders": whole - heads + sum(tensor.nbytes for tensor in self._remembered()),
+            "encoders": whole - heads + sum(tensor.nbytes for tensor in self._remembered(known)),
             "channels": heads,
-            "rows": sum(stored.nbytes for stored in self._stored()),
+            "rows": sum(stored.nbytes for stored in self._stored(known)),
         }
+
+
+def number_of(task: TaskName, known: TasksKnown) -> int:
+    """The task's number in order of arrival; a new one comes last."""
+    for number, name in enumerate(known.tasks):
+        if name == task:
+            return number
+    return len(known.tasks)
 
 
 def copies(weights: Iterable[torch.Tensor]) -> Tensors:

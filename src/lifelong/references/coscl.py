@@ -1,7 +1,7 @@
 """CoSCL: cooperation of small continual learners (Wang et al., ECCV 2022), on EWC."""
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
@@ -9,12 +9,13 @@ from torch.nn.functional import cross_entropy
 
 from lifelong._random import RandomState
 from lifelong._validation import check_count
+from lifelong.learners.base import learnt
 from lifelong.nets.architectures import Network, build
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import front, n_outputs, optimise
 from lifelong.references.base import MultiTask, NetworkLearner, Round, copies
 from lifelong.references.fisher import batched_fisher
-from lifelong.references.quadratic import Quadratic
+from lifelong.references.quadratic import PenalisedKnowledge, Quadratic
 
 _GATE_SCALE = 100.0
 _FISHER_BATCH = 20
@@ -31,6 +32,10 @@ class Cooperation(MultiTask):
     def add_task(self) -> None:
         """Gates for a new task: about half of the features of each learner start open."""
         self.gates.append(nn.Parameter(torch.randn(len(self.trunks), self.n_features)))
+
+    def shared_parameters(self) -> Iterable[nn.Parameter]:
+        """The weights of all trunks."""
+        return self.trunks.parameters()
 
     def gated_features(self, x: torch.Tensor, task: int) -> torch.Tensor:
         """f_k(x) · sigmoid(100 e_{k,t}): (learners, n, d)."""
@@ -77,7 +82,8 @@ class CoSCL(NetworkLearner):
     """
 
     default_recipe: ClassVar[Recipe] = Recipe(epochs=100, batch_size=256, lr=1e-3)
-    penalty_: Quadratic | None
+    knowledge_class: ClassVar[type[PenalisedKnowledge]] = PenalisedKnowledge
+    penalty_ = learnt("penalty")
 
     def __init__(
         self,
@@ -91,26 +97,30 @@ class CoSCL(NetworkLearner):
         device: str = "auto",
         random_state: RandomState = None,
     ) -> None:
-        super().__init__(network, width=width, recipe=recipe, device=device, random_state=random_state)
+        super().__init__(
+            network, width=width, recipe=recipe, device=device, random_state=random_state
+        )
         self.n_learners = n_learners
         self.strength = strength
         self.cooperation = cooperation
 
-    def _start(self) -> None:
-        super()._start()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_count(self.n_learners, "n_learners")
-        self.penalty_ = None
 
     def _fresh(self, inputs: torch.Tensor) -> MultiTask:
         narrow, in_shape = self.width / self.n_learners**0.5, tuple(inputs.shape[1:])
         trunks: list[nn.Module] = [
-            nn.Sequential(front(inputs, self._recipe()), build(self.network, in_shape, narrow)).to(inputs.device)
+            nn.Sequential(front(inputs, self._recipe()), build(self.network, in_shape, narrow)).to(
+                inputs.device
+            )
             for _ in range(self.n_learners)
         ]
         return Cooperation(trunks, n_outputs(trunks[0], inputs))
 
-    def _train(self, model: Cooperation, now: Round) -> None:
-        weights, penalty = list(model.trunks.parameters()), self.penalty_
+    def _train(self, model: Cooperation, now: Round) -> dict[str, Quadratic]:
+        weights = list(model.trunks.parameters())
+        penalty: Quadratic | None = now.known.penalty
 
         def loss(batch: torch.Tensor) -> torch.Tensor:
             features = model.gated_features(now.inputs[batch], now.task)  # (learners, n, d)
@@ -123,10 +133,12 @@ class CoSCL(NetworkLearner):
             loss,
             len(now.inputs),
             self._recipe(),
-            before_step=None if penalty is None else lambda: penalty.add_gradient(weights, self.strength),
+            before_step=None
+            if penalty is None
+            else lambda: penalty.add_gradient(weights, self.strength),
         )
         new = Quadratic(batched_fisher(model, weights, now, _FISHER_BATCH), copies(weights))
-        self.penalty_ = new if penalty is None else penalty.plus(new)
+        return {"penalty": new if penalty is None else penalty.plus(new)}
 
-    def _remembered(self) -> Iterable[torch.Tensor]:
-        return () if self.penalty_ is None else self.penalty_.tensors()
+    def _remembered(self, known: Any) -> Iterable[torch.Tensor]:
+        return () if known.penalty is None else known.penalty.tensors()

@@ -26,9 +26,15 @@ class FactorisedConvolution(nn.Module):
         super().__init__()
         c_in, c_out, self.stride = sizes
         # 2×2 → 3×3; without a bias, so that the kernel is made of the base and of nothing else
-        self.deconvolution = nn.ConvTranspose2d(len(base), mapped_channels, 3, stride=2, padding=1, bias=False)
-        power = float(self._mapped(base.detach()).detach().square().sum(dim=0).mean())  # Σ_d mapped², mean over places
-        spread = (2 / (9 * c_in * max(power, 1e-12))) ** 0.5  # so the kernel starts with He's variance 2/(9 C_in)
+        self.deconvolution = nn.ConvTranspose2d(
+            len(base), mapped_channels, 3, stride=2, padding=1, bias=False
+        )
+        power = float(
+            self._mapped(base.detach()).detach().square().sum(dim=0).mean()
+        )  # Σ_d mapped², mean over places
+        spread = (
+            2 / (9 * c_in * max(power, 1e-12))
+        ) ** 0.5  # so the kernel starts with He's variance 2/(9 C_in)
         self.tensor = nn.Parameter(spread * torch.randn(mapped_channels, c_out, c_in))
         self.norm = nn.BatchNorm2d(c_out)
 
@@ -42,14 +48,18 @@ class FactorisedConvolution(nn.Module):
 
     def forward(self, x: torch.Tensor, base: torch.Tensor) -> torch.Tensor:
         """ReLU(BN(x * kernel)); batch norm's shift is the bias."""
-        activation: torch.Tensor = self.norm(conv2d(x, self.kernel(base), stride=self.stride, padding=1)).relu()
+        activation: torch.Tensor = self.norm(
+            conv2d(x, self.kernel(base), stride=self.stride, padding=1)
+        ).relu()
         return activation
 
 
 class TaskPart(nn.Module):
     """All that belongs to one task, but for its head: a factor per convolution, and the dense layers."""
 
-    def __init__(self, sizes: LayerSizes, bases: Iterable[torch.Tensor], mapped_channels: list[int]) -> None:
+    def __init__(
+        self, sizes: LayerSizes, bases: Iterable[torch.Tensor], mapped_channels: list[int]
+    ) -> None:
         super().__init__()
         factors = zip(sizes.convolutions, bases, mapped_channels, strict=True)
         self.factors = nn.ModuleList(FactorisedConvolution(*factor) for factor in factors)
@@ -65,7 +75,8 @@ class FactorisedNetwork(MultiTask):
         super().__init__(sizes.dense[-1])
         self.sizes, self.standardise = sizes, standardise
         base_channels, self.mapped_channels = (
-            [max(1, round(width * channels)) for channels in each] for each in (_BASE_CHANNELS, _MAPPED_CHANNELS)
+            [max(1, round(width * channels)) for channels in each]
+            for each in (_BASE_CHANNELS, _MAPPED_CHANNELS)
         )
         self.bases = nn.ParameterList(_BASE_SPREAD * torch.randn(c, 2, 2) for c in base_channels)
         self.parts = nn.ModuleList()
@@ -104,7 +115,9 @@ class DFCNN(NetworkLearner):
         See :class:`~lifelong.references.base.NetworkLearner`. ``width`` also scales the bases.
     """
 
-    default_recipe: ClassVar[Recipe] = Recipe(epochs=60, batch_size=10, optimiser="rmsprop", lr=1e-4)
+    default_recipe: ClassVar[Recipe] = Recipe(
+        epochs=60, batch_size=10, optimiser="rmsprop", lr=1e-4
+    )
 
     def _fresh(self, inputs: torch.Tensor) -> MultiTask:
         sizes = layer_sizes(self.network, tuple(inputs.shape[1:]), self.width)

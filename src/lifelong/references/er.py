@@ -1,8 +1,8 @@
 """ER: experience replay from a tiny reservoir (Chaudhry et al., On Tiny Episodic Memories, 2019)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -10,21 +10,31 @@ from torch.nn.functional import cross_entropy
 
 from lifelong._random import RandomState
 from lifelong._validation import Codes, Rows, check_count
-from lifelong.learners.memory import StoredRows
+from lifelong.learners.base import learnt
+from lifelong.learners.knowledge import StoredRows
 from lifelong.nets.architectures import Network
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import optimise
-from lifelong.references.base import NetworkLearner, Round, SharedTrunk
+from lifelong.references.base import NetworkKnowledge, NetworkLearner, Round, SharedTrunk
 from lifelong.references.replay import Memory, loss_by_row
+from lifelong.schema import InFile, Record, Whole, saved
 
 
 @dataclass(frozen=True, eq=False)
 class Reservoir(Memory):
     """A uniform sample of all rows ever seen (Vitter's algorithm R)."""
 
-    seen: int = 0
+    seen: int = saved(Whole(), default=0)
 
-    def with_rows(self, X: Rows, y: Codes, task: int, capacity: int, *, rng: np.random.Generator) -> "Reservoir":
+    def problem(self, lengths: Mapping[str, Any]) -> str | None:
+        """What is wrong with rows from a file."""
+        if self.seen < len(self.y):
+            return "has more rows than it has seen"
+        return super().problem(lengths)
+
+    def with_rows(
+        self, X: Rows, y: Codes, task: int, capacity: int, *, rng: np.random.Generator
+    ) -> "Reservoir":
         """Row number i (of all rows ever, from 0) takes a place with probability capacity / (i + 1)."""
         places = list(range(len(self.y)))  # which row, of memory and new ones, sits in each place
         for number in range(len(y)):
@@ -36,6 +46,15 @@ class Reservoir(Memory):
                 places[place] = newcomer
         rows, labels, tasks = self.joined(X, y, task)
         return Reservoir(rows[places], labels[places], tasks[places], self.seen + len(y))
+
+
+@dataclass(frozen=True, eq=False)
+class ReservoirKnowledge(NetworkKnowledge):
+    """A network, and a sample of all rows."""
+
+    memory: Reservoir = saved(
+        InFile("rows", Record(Reservoir)), default_factory=lambda: Reservoir.empty(())
+    )
 
 
 class ER(NetworkLearner):
@@ -56,7 +75,8 @@ class ER(NetworkLearner):
     """
 
     default_recipe: ClassVar[Recipe] = Recipe(epochs=10, batch_size=10, optimiser="sgd", lr=0.1)
-    memory_: Reservoir
+    knowledge_class: ClassVar[type[ReservoirKnowledge]] = ReservoirKnowledge
+    memory_ = learnt("memory")
 
     def __init__(
         self,
@@ -68,17 +88,22 @@ class ER(NetworkLearner):
         device: str = "auto",
         random_state: RandomState = None,
     ) -> None:
-        super().__init__(network, width=width, recipe=recipe, device=device, random_state=random_state)
+        super().__init__(
+            network, width=width, recipe=recipe, device=device, random_state=random_state
+        )
         self.capacity = capacity
 
-    def _start(self) -> None:
-        super()._start()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_count(self.capacity, "capacity")
-        self.memory_ = Reservoir.empty(())
 
-    def _train(self, model: SharedTrunk, now: Round) -> None:
-        recipe, device, lesson = self._recipe(), now.inputs.device, now.lesson
-        memory = self.memory_ if self.memory_.seen else Reservoir.empty(lesson.X.shape[1:])
+    def _train(self, model: SharedTrunk, now: Round) -> dict[str, Reservoir]:
+        recipe = self._recipe()
+        device = now.inputs.device
+        lesson = now.lesson
+        memory: Reservoir = now.known.memory
+        if not memory.seen:
+            memory = Reservoir.empty(lesson.X.shape[1:])
 
         def loss(batch: torch.Tensor) -> torch.Tensor:
             if not memory.seen:
@@ -90,8 +115,9 @@ class ER(NetworkLearner):
             return new + loss_by_row(model.heads, replayed, targets, tasks)
 
         optimise(model, loss, len(now.inputs), recipe)
-        rng = self._rng(lesson.task, "reservoir", lesson.record.n_rows)
-        self.memory_ = memory.with_rows(lesson.X, lesson.y, now.task, self.capacity, rng=rng)
+        rng = now.rng("reservoir")
+        new = memory.with_rows(lesson.X, lesson.y, now.task, self.capacity, rng=rng)
+        return {"memory": new}
 
-    def _stored(self) -> Iterable[StoredRows]:
-        return [self.memory_.stored()]
+    def _stored(self, known: Any) -> Iterable[StoredRows]:
+        return [known.memory.stored()]

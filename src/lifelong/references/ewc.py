@@ -1,16 +1,18 @@
 """EWC: elastic weight consolidation (Kirkpatrick et al., PNAS 2017)."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 
 from lifelong._random import RandomState
+from lifelong.learners.base import learnt
 from lifelong.nets.architectures import Network
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import optimise
 from lifelong.references.base import NetworkLearner, Round, SharedTrunk, copies
 from lifelong.references.fisher import diagonal_fisher
-from lifelong.references.quadratic import Quadratic
+from lifelong.references.quadratic import PenalisedKnowledge, Quadratic
 
 
 def default_strength(rows_per_class: float) -> float:
@@ -37,7 +39,8 @@ class EWC(NetworkLearner):
         See :class:`~lifelong.references.base.NetworkLearner`.
     """
 
-    penalty_: Quadratic | None
+    knowledge_class = PenalisedKnowledge
+    penalty_ = learnt("penalty")
 
     def __init__(
         self,
@@ -50,18 +53,16 @@ class EWC(NetworkLearner):
         device: str = "auto",
         random_state: RandomState = None,
     ) -> None:
-        super().__init__(network, width=width, recipe=recipe, device=device, random_state=random_state)
+        super().__init__(
+            network, width=width, recipe=recipe, device=device, random_state=random_state
+        )
         self.strength = strength
         self.fisher_rows = fisher_rows
 
-    def _start(self) -> None:
-        super()._start()
-        self.penalty_ = None
-
-    def _train(self, model: SharedTrunk, now: Round) -> None:
+    def _train(self, model: SharedTrunk, now: Round) -> dict[str, Quadratic]:
         weights = list(model.trunk.parameters())
         strength = default_strength(now.rows_per_class) if self.strength is None else self.strength
-        penalty = self.penalty_
+        penalty: Quadratic | None = now.known.penalty
         if penalty is None:
             self._fit_rows(model, now)
         else:
@@ -73,11 +74,11 @@ class EWC(NetworkLearner):
                 before_step=lambda: penalty.add_gradient(weights, strength),
             )
         new = Quadratic(diagonal_fisher(model, now, self.fisher_rows), copies(weights))
-        self.penalty_ = self._consolidate(penalty, new)
+        return {"penalty": self._consolidate(penalty, new)}
 
     def _consolidate(self, old: Quadratic | None, new: Quadratic) -> Quadratic:
         # Σ_τ F_τ (θ − θ*_τ)²
         return new if old is None else old.plus(new)
 
-    def _remembered(self) -> Iterable[torch.Tensor]:
-        return () if self.penalty_ is None else self.penalty_.tensors()
+    def _remembered(self, known: Any) -> Iterable[torch.Tensor]:
+        return () if known.penalty is None else known.penalty.tensors()

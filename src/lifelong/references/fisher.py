@@ -42,7 +42,9 @@ def _row_by_row(model: SharedTrunk, rows: torch.Tensor, task: int) -> list[torch
     for row in torch.split(rows, 1):
         for loss in _weighted_losses(model(row, task)):
             for F, g in zip(
-                total, torch.autograd.grad(loss, weights, retain_graph=True, allow_unused=True), strict=True
+                total,
+                torch.autograd.grad(loss, weights, retain_graph=True, allow_unused=True),
+                strict=True,
             ):
                 F += 0.0 if g is None else g**2
     return total
@@ -57,7 +59,9 @@ def _by_layers(model: SharedTrunk, rows: torch.Tensor, task: int) -> list[torch.
     for loss in _weighted_losses(logits):
         deltas = torch.autograd.grad(loss, outputs, retain_graph=True)
         for (layer, given, _), delta in zip(calls, deltas, strict=True):
-            for weight, F in zip(layer.parameters(), _RULES[type(layer)](layer, given, delta), strict=True):
+            for weight, F in zip(
+                layer.parameters(), _RULES[type(layer)](layer, given, delta), strict=True
+            ):
                 total[weight] += F.view_as(weight)
     return list(total.values())
 
@@ -67,7 +71,9 @@ def _recorded(trunk: nn.Module) -> Iterator[list[tuple[nn.Module, torch.Tensor, 
     """Inside the block the trunk's layers with weights note (layer, input, output) as they are called."""
     calls: list[tuple[nn.Module, torch.Tensor, torch.Tensor]] = []
     hooks = [
-        layer.register_forward_hook(lambda layer, given, output: calls.append((layer, given[0].detach(), output)))
+        layer.register_forward_hook(
+            lambda layer, given, output: calls.append((layer, given[0].detach(), output))
+        )
         for layer in _layers(trunk)
     ]
     try:
@@ -77,12 +83,16 @@ def _recorded(trunk: nn.Module) -> Iterator[list[tuple[nn.Module, torch.Tensor, 
             hook.remove()
 
 
-def _linear(_: nn.Module, given: torch.Tensor, delta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _linear(
+    _: nn.Module, given: torch.Tensor, delta: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Row n's gradient is δ_n ⊗ a_n, so the sum of squares is a product of squares."""
     return (delta**2).T @ given**2, (delta**2).sum(dim=0)
 
 
-def _convolution(layer: nn.Module, given: torch.Tensor, delta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _convolution(
+    layer: nn.Module, given: torch.Tensor, delta: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Row n's gradient sums over places before it is squared."""
     assert isinstance(layer, nn.Conv2d)
     patches = unfold(given, layer.kernel_size, layer.dilation, layer.padding, layer.stride)  # type: ignore[arg-type]
@@ -90,36 +100,52 @@ def _convolution(layer: nn.Module, given: torch.Tensor, delta: torch.Tensor) -> 
     return (gradient**2).sum(dim=0), (delta.flatten(2).sum(dim=2) ** 2).sum(dim=0)
 
 
-def _batch_norm(layer: nn.Module, given: torch.Tensor, delta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _batch_norm(
+    layer: nn.Module, given: torch.Tensor, delta: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     """In eval mode: output = γ x̂ + β, with x̂ from the running statistics."""
     assert isinstance(layer, nn.BatchNorm2d)
     assert layer.running_mean is not None
     assert layer.running_var is not None
-    mean, scale = (part[:, None, None] for part in (layer.running_mean, (layer.running_var + layer.eps).sqrt()))
+    mean, scale = (
+        part[:, None, None] for part in (layer.running_mean, (layer.running_var + layer.eps).sqrt())
+    )
     standardised = (given - mean) / scale
-    return ((delta * standardised).sum(dim=(2, 3)) ** 2).sum(dim=0), (delta.sum(dim=(2, 3)) ** 2).sum(dim=0)
+    return ((delta * standardised).sum(dim=(2, 3)) ** 2).sum(dim=0), (
+        delta.sum(dim=(2, 3)) ** 2
+    ).sum(dim=0)
 
 
 _Rule = Callable[[nn.Module, torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
-_RULES: dict[type[nn.Module], _Rule] = {nn.Linear: _linear, nn.Conv2d: _convolution, nn.BatchNorm2d: _batch_norm}
+_RULES: dict[type[nn.Module], _Rule] = {
+    nn.Linear: _linear,
+    nn.Conv2d: _convolution,
+    nn.BatchNorm2d: _batch_norm,
+}
 
 
 def _layers(trunk: nn.Module) -> list[nn.Module]:
     """The layers that own weights."""
-    return [layer for layer in trunk.modules() if any(True for _ in layer.parameters(recurse=False))]
+    return [
+        layer for layer in trunk.modules() if any(True for _ in layer.parameters(recurse=False))
+    ]
 
 
 def _all_layers_known(part: nn.Module) -> bool:
     """Whether it is a chain of plain layers with weight and bias, each called once, as our networks are."""
     if isinstance(part, nn.Sequential):
         return all(map(_all_layers_known, part))
-    if isinstance(part, nn.Conv2d) and (part.groups > 1 or part.padding_mode != "zeros" or part.padding == "same"):
+    if isinstance(part, nn.Conv2d) and (
+        part.groups > 1 or part.padding_mode != "zeros" or part.padding == "same"
+    ):
         return False
     known = type(part) in _RULES and len(list(part.parameters())) == 2
     return known or isinstance(part, Augment | Standardise | nn.ReLU | nn.Flatten)
 
 
-def batched_fisher(model: nn.Module, weights: Sequence[torch.Tensor], now: Round, batch_size: int) -> Tensors:
+def batched_fisher(
+    model: nn.Module, weights: Sequence[torch.Tensor], now: Round, batch_size: int
+) -> Tensors:
     """The empirical Fisher of batches: the mean over batches of (∂CE of the batch / ∂θ)², with the true labels.
 
     Smaller than :func:`diagonal_fisher` by about the batch size, so a penalty's strength does not carry over.

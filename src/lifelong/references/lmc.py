@@ -58,20 +58,24 @@ class LMC(NetworkLearner):
         device: str = "auto",
         random_state: RandomState = None,
     ) -> None:
-        super().__init__(network, width=width, recipe=recipe, device=device, random_state=random_state)
+        super().__init__(
+            network, width=width, recipe=recipe, device=device, random_state=random_state
+        )
         self.threshold = threshold
         self.regularisation = regularisation
         self.temperature = temperature
         self.prior_temperature = prior_temperature
         self.projection_epochs = projection_epochs
 
-    def _start(self) -> None:
-        super()._start()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_count(self.projection_epochs, "projection_epochs")
 
     def _fresh(self, inputs: torch.Tensor) -> MultiTask:
         sizes = layer_sizes(self.network, tuple(inputs.shape[1:]), self.width)
-        return ModularNetwork(sizes, front(inputs, self._recipe()), self.temperature, self.prior_temperature)
+        return ModularNetwork(
+            sizes, front(inputs, self._recipe()), self.temperature, self.prior_temperature
+        )
 
     def _train(self, model: ModularNetwork, now: Round) -> None:
         if now.task < len(model.priors):  # a known task
@@ -80,7 +84,9 @@ class LMC(NetworkLearner):
         for depth, layer in enumerate(model.modular_layers()):
             if self._unfamiliar(model, depth, now.inputs):
                 self._add_module(model, layer, now)
-        optimise(model, lambda batch: self._loss(model, now, batch), len(now.inputs), self._recipe())
+        optimise(
+            model, lambda batch: self._loss(model, now, batch), len(now.inputs), self._recipe()
+        )
         self._freeze(model, now)
 
     def _loss(self, model: ModularNetwork, now: Round, batch: torch.Tensor) -> torch.Tensor:

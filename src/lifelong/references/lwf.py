@@ -10,7 +10,9 @@ from lifelong.nets.training import optimise
 from lifelong.references.base import NetworkLearner, Round, SharedTrunk
 
 
-def soft_cross_entropy(student: torch.Tensor, teacher: torch.Tensor, temperature: float) -> torch.Tensor:
+def soft_cross_entropy(
+    student: torch.Tensor, teacher: torch.Tensor, temperature: float
+) -> torch.Tensor:
     """−T² Σ_k softmax(teacher / T)_k log softmax(student / T)_k, mean over rows; both (n, K)."""
     soft = (teacher / temperature).softmax(dim=1)
     return -(temperature**2) * (soft * (student / temperature).log_softmax(dim=1)).sum(dim=1).mean()
@@ -34,8 +36,6 @@ class LwF(NetworkLearner):
         See :class:`~lifelong.references.base.NetworkLearner`.
     """
 
-    model_: SharedTrunk | None
-
     def __init__(
         self,
         network: Network = "auto",
@@ -46,21 +46,26 @@ class LwF(NetworkLearner):
         device: str = "auto",
         random_state: RandomState = None,
     ) -> None:
-        super().__init__(network, width=width, recipe=recipe, device=device, random_state=random_state)
+        super().__init__(
+            network, width=width, recipe=recipe, device=device, random_state=random_state
+        )
         self.temperature = temperature
 
     def _train(self, model: SharedTrunk, now: Round) -> None:
-        if self.model_ is None:
+        teacher: SharedTrunk | None = now.known.model
+        if teacher is None:
             self._fit_rows(model, now)
             return
-        answers = recorded_answers(self.model_, now.inputs)
+        answers = recorded_answers(teacher, now.inputs)
         share = 1 / (len(answers) + 1)  # 1/t
 
         def loss(batch: torch.Tensor) -> torch.Tensor:
             features = model.features(now.inputs[batch])
             new = cross_entropy(model.heads[now.task](features), now.targets[batch])
             old = [
-                soft_cross_entropy(head(features)[:, : answer.shape[1]], answer[batch], self.temperature)
+                soft_cross_entropy(
+                    head(features)[:, : answer.shape[1]], answer[batch], self.temperature
+                )
                 for head, answer in zip(model.heads, answers, strict=False)
             ]
             return share * new + (1 - share) * torch.stack(old).mean()

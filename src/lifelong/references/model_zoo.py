@@ -12,15 +12,15 @@ from torch.nn.functional import pad
 
 from lifelong._random import RandomState
 from lifelong._validation import check_count
-from lifelong.learners.memory import StoredRows
+from lifelong.learners.base import learnt
+from lifelong.learners.knowledge import StoredRows
 from lifelong.nets.architectures import Network
 from lifelong.nets.augmentation import both_sides
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import optimise
 from lifelong.references.base import MultiTask, NetworkLearner, Round, SharedTrunk
-from lifelong.references.replay import loss_by_row
+from lifelong.references.replay import KnowledgeWithRows, RowsByTask, loss_by_row
 from lifelong.references.total_replay import Part, remember, stored_tensors
-from lifelong.tasks.base import TaskName
 
 
 class Member(nn.Module):
@@ -56,7 +56,9 @@ class Zoo(MultiTask):
 
     def posteriors(self, x: torch.Tensor, task: int) -> torch.Tensor:
         """The mean over members (n, K): each has its own mind about mirror images."""
-        return _mean([both_sides(one, partial(one, task=task))(x) for one in self._members_for(task)])
+        return _mean(
+            [both_sides(one, partial(one, task=task))(x) for one in self._members_for(task)]
+        )
 
     def _members_for(self, task: int) -> list[nn.Module]:
         return [member for member in self.members if task in member.tasks]  # type: ignore[operator]
@@ -101,9 +103,16 @@ class ModelZoo(NetworkLearner):
     """
 
     default_recipe: ClassVar[Recipe] = Recipe(
-        epochs=100, batch_size=16, optimiser="sgd", lr=0.01, momentum=0.9, weight_decay=1e-5, schedule="cosine"
+        epochs=100,
+        batch_size=16,
+        optimiser="sgd",
+        lr=0.01,
+        momentum=0.9,
+        weight_decay=1e-5,
+        schedule="cosine",
     )
-    memory_: dict[TaskName, StoredRows]
+    knowledge_class: ClassVar[type[KnowledgeWithRows]] = KnowledgeWithRows
+    memory_ = learnt("memory")
 
     def __init__(
         self,
@@ -116,27 +125,30 @@ class ModelZoo(NetworkLearner):
         device: str = "auto",
         random_state: RandomState = None,
     ) -> None:
-        super().__init__(network, width=width, recipe=recipe, device=device, random_state=random_state)
+        super().__init__(
+            network, width=width, recipe=recipe, device=device, random_state=random_state
+        )
         self.tasks_per_round = tasks_per_round
         self.dropout = dropout
 
-    def _start(self) -> None:
-        super()._start()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_count(self.tasks_per_round, "tasks_per_round")
-        self.memory_ = {}
 
-    def _fresh(self, inputs: torch.Tensor) -> MultiTask:  # noqa: ARG002
+    def _fresh(self, inputs: torch.Tensor) -> MultiTask:
+        del inputs
         return Zoo()
 
     def _copied(self, model: Any) -> MultiTask:
         return Zoo(model.members)  # members are never trained again, so they can be shared
 
-    def _train(self, model: Zoo, now: Round) -> None:
-        self.memory_ = remember(self.memory_, now)
-        parts = stored_tensors(self.memory_, now.inputs.device)
+    def _train(self, model: Zoo, now: Round) -> dict[str, RowsByTask]:
+        memory = remember(now.known.memory, now)
+        parts = stored_tensors(memory, now.inputs.device)
         chosen = [now.task, *self._old_tasks(model, now, parts)]
         member = self._new_member(now, [parts[task] for task in chosen])
         model.members.append(member.eval())
+        return {"memory": memory}
 
     def _old_tasks(self, zoo: Zoo, now: Round, parts: list[Part]) -> list[int]:
         """min(b, t) − 1 of the other tasks, drawn by the zoo's losses on them."""
@@ -145,27 +157,31 @@ class ModelZoo(NetworkLearner):
         if size == 0:
             return []
         weights = sampling_weights(np.array([training_loss(zoo, *part) for part in old]))
-        rng = self._rng(now.lesson.task, "zoo", now.lesson.record.n_rows)
+        rng = now.rng("zoo")
         return [old[at][0] for at in rng.choice(len(old), size=size, replace=False, p=weights)]
 
     def _new_member(self, now: Round, parts: list[Part]) -> Member:
         """A fresh network, trained on the rows of these tasks together."""
         inputs, targets = (torch.cat([part[at] for part in parts]) for at in (1, 2))  # type: ignore[misc]
-        which = torch.cat([torch.full_like(y, head) for head, (_, _, y) in enumerate(parts)])  # each row's head
+        which = torch.cat(
+            [torch.full_like(y, head) for head, (_, _, y) in enumerate(parts)]
+        )  # each row's head
         network = SharedTrunk.fresh(self.network, self.width, inputs, self._recipe(), self.dropout)
-        n_classes = [len(record.classes) for record in self.tasks_.values()]
+        n_classes = [len(record.classes) for record in now.known.tasks.values()]
         for head, (task, _, _) in enumerate(parts):
             own = task == now.task
             network.grow(head, len(now.lesson.record.classes) if own else n_classes[task])
 
         def loss(batch: torch.Tensor) -> torch.Tensor:
-            return loss_by_row(network.heads, network.features(inputs[batch]), targets[batch], which[batch])
+            return loss_by_row(
+                network.heads, network.features(inputs[batch]), targets[batch], which[batch]
+            )
 
         optimise(network, loss, len(inputs), self._recipe())
         return Member(network, [task for task, _, _ in parts])
 
-    def _stored(self) -> Iterable[StoredRows]:
-        return self.memory_.values()
+    def _stored(self, known: Any) -> Iterable[StoredRows]:
+        return known.memory.values()  # type: ignore[no-any-return]
 
 
 @torch.no_grad()

@@ -41,7 +41,14 @@ class Module(nn.Module):
 class ModularLayer(nn.Module):
     """Modules side by side; their outputs are mixed by how well each knows the input."""
 
-    def __init__(self, n_in: int, n_out: int, stride: int | None, temperature: float, prior_temperature: float) -> None:
+    def __init__(
+        self,
+        n_in: int,
+        n_out: int,
+        stride: int | None,
+        temperature: float,
+        prior_temperature: float,
+    ) -> None:
         super().__init__()
         self.n_in, self.n_out, self.stride = n_in, n_out, stride  # without stride: a dense layer
         self.temperature, self.prior_temperature = temperature, prior_temperature
@@ -59,7 +66,9 @@ class ModularLayer(nn.Module):
         self.modules_.append(module)
         return module
 
-    def forward(self, x: torch.Tensor, prior: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(
+        self, x: torch.Tensor, prior: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """The mixed output, and s of all modules (n, M).
 
         w ∝ softmax(−log s / temp) · softmax(−log s̄ / prior_temp), where s̄ (M,) is the mean over the batch, or
@@ -70,7 +79,9 @@ class ModularLayer(nn.Module):
         s = torch.stack(losses, dim=1)  # (n, M)
         known = s.detach().clamp(min=1e-12)
         mean = known.mean(dim=0, keepdim=True) if prior is None else _padded(prior, known)
-        w = (-known.log() / self.temperature - mean.log() / self.prior_temperature).softmax(dim=1)  # (n, M)
+        w = (-known.log() / self.temperature - mean.log() / self.prior_temperature).softmax(
+            dim=1
+        )  # (n, M)
         w = w.view(*w.shape, *[1] * (outputs[0].ndim - 1))
         return (w * torch.stack(outputs, dim=1)).sum(dim=1), s
 
@@ -96,13 +107,21 @@ class Prior(nn.Module):
 class ModularNetwork(MultiTask):
     """Layers of modules under one linear head per task; the base CNN's convolutions, or the MLP's dense layers."""
 
-    def __init__(self, sizes: LayerSizes, standardise: nn.Module, temperature: float, prior_temperature: float) -> None:
+    def __init__(
+        self,
+        sizes: LayerSizes,
+        standardise: nn.Module,
+        temperature: float,
+        prior_temperature: float,
+    ) -> None:
         super().__init__(sizes.flat if sizes.convolutions else sizes.dense[-1])
         self.standardise = standardise
         shapes: list[tuple[int, int, int | None]] = [tuple(layer) for layer in sizes.convolutions]  # type: ignore[misc]
         self.flat_rows = not shapes
         shapes = shapes or [(a, b, None) for a, b in pairwise([sizes.flat, *sizes.dense])]
-        self.layers = nn.ModuleList(ModularLayer(*shape, temperature, prior_temperature) for shape in shapes)
+        self.layers = nn.ModuleList(
+            ModularLayer(*shape, temperature, prior_temperature) for shape in shapes
+        )
         for layer in self.modular_layers():
             layer.add_module_()
         self.priors = nn.ModuleList()  # per task, once it is learnt
@@ -123,7 +142,9 @@ class ModularNetwork(MultiTask):
             module.train(mode and not module.frozen)
         return self
 
-    def activations(self, x: torch.Tensor, task: int | None) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    def activations(
+        self, x: torch.Tensor, task: int | None
+    ) -> tuple[torch.Tensor, list[torch.Tensor]]:
         """The last layer's output, and s (n, M) of every layer. ``task`` None: the prior comes from the batch."""
         known = None if task is None or task >= len(self.priors) else self.priors[task]
         priors = known.layers() if isinstance(known, Prior) else [None] * len(self.layers)

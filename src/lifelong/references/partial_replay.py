@@ -1,15 +1,16 @@
 """Partial Replay: as many replayed rows as new ones."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 
-from lifelong.learners.memory import StoredRows
+from lifelong.learners.base import learnt
+from lifelong.learners.knowledge import StoredRows
 from lifelong.nets.training import optimise
 from lifelong.references.base import NetworkLearner, Round, SharedTrunk
-from lifelong.references.replay import losses_by_part
+from lifelong.references.replay import KnowledgeWithRows, RowsByTask, losses_by_part
 from lifelong.references.total_replay import drawn, remember, stored_tensors
-from lifelong.tasks.base import TaskName
 
 
 class PartialReplay(NetworkLearner):
@@ -26,15 +27,12 @@ class PartialReplay(NetworkLearner):
         See :class:`~lifelong.references.base.NetworkLearner`.
     """
 
-    memory_: dict[TaskName, StoredRows]
+    knowledge_class = KnowledgeWithRows
+    memory_ = learnt("memory")
 
-    def _start(self) -> None:
-        super()._start()
-        self.memory_ = {}
-
-    def _train(self, model: SharedTrunk, now: Round) -> None:
+    def _train(self, model: SharedTrunk, now: Round) -> dict[str, RowsByTask]:
         recipe = self._recipe()
-        old = stored_tensors(self.memory_, now.inputs.device)
+        old = stored_tensors(now.known.memory, now.inputs.device)
         t = len(old) + 1
         each = max(1, recipe.batch_size // max(t - 1, 1))
 
@@ -47,7 +45,7 @@ class PartialReplay(NetworkLearner):
             optimise(model, loss, len(now.inputs), recipe)
         else:
             self._fit_rows(model, now)
-        self.memory_ = remember(self.memory_, now)
+        return {"memory": remember(now.known.memory, now)}
 
-    def _stored(self) -> Iterable[StoredRows]:
-        return self.memory_.values()
+    def _stored(self, known: Any) -> Iterable[StoredRows]:
+        return known.memory.values()  # type: ignore[no-any-return]

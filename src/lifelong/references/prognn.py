@@ -71,14 +71,18 @@ class Column(nn.Module):
         activations: list[torch.Tensor] = []
         for depth, layer in enumerate(self.layers):
             below = activations[-1] if activations else x
-            activations.append(layer(below, [theirs[depth - 1] for theirs in earlier] if depth else []))
+            activations.append(
+                layer(below, [theirs[depth - 1] for theirs in earlier] if depth else [])
+            )
         return activations
 
 
 def _convolutions(sizes: LayerSizes, n_earlier: int) -> list[Layer]:
     def lateral(c_in: int, c_out: int, stride: int) -> Lateral:
         r = lateral_width(c_in, n_earlier)
-        return Lateral(nn.Conv2d(c_in, r, 1), nn.Conv2d(r, c_out, 3, stride=stride, padding=1, bias=False))
+        return Lateral(
+            nn.Conv2d(c_in, r, 1), nn.Conv2d(r, c_out, 3, stride=stride, padding=1, bias=False)
+        )
 
     return [
         Layer(
@@ -96,7 +100,11 @@ def _dense(units: list[int], n_earlier: int) -> list[Layer]:
         return Lateral(nn.Linear(n_in, r), nn.Linear(r, n_out, bias=False))
 
     return [
-        Layer(nn.Linear(a, b), nn.Identity(), [lateral(a, b) for _ in range(n_earlier if depth else 0)])
+        Layer(
+            nn.Linear(a, b),
+            nn.Identity(),
+            [lateral(a, b) for _ in range(n_earlier if depth else 0)],
+        )
         for depth, (a, b) in enumerate(pairwise(units))
     ]
 
@@ -153,7 +161,9 @@ class ProgNN(NetworkLearner):
         See :class:`~lifelong.references.base.NetworkLearner`.
     """
 
-    default_recipe: ClassVar[Recipe] = Recipe(epochs=60, batch_size=10, optimiser="rmsprop", lr=1e-4)
+    default_recipe: ClassVar[Recipe] = Recipe(
+        epochs=60, batch_size=10, optimiser="rmsprop", lr=1e-4
+    )
 
     def _fresh(self, inputs: torch.Tensor) -> MultiTask:
         sizes = layer_sizes(self.network, tuple(inputs.shape[1:]), self.width)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import torch
 
-from lifelong.references.base import Tensors
+from lifelong.references.base import NetworkKnowledge, Tensors
+from lifelong.schema import Custom, InFile, Number, Record, saved
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,14 +16,16 @@ class Quadratic:
     A sum of such penalties is again one: that is why EWC, which adds a penalty per task, needs no memory per task.
     """
 
-    curvature: Tensors  # A ≥ 0
-    centre: Tensors  # c
-    constant: float = 0.0
+    curvature: Tensors = saved(Custom("tensors"))  # A ≥ 0
+    centre: Tensors = saved(Custom("tensors"))  # c
+    constant: float = saved(Number(), default=0.0)
 
     def plus(self, other: "Quadratic") -> "Quadratic":
         """The sum of both: A = A₁ + A₂, c = (A₁ c₁ + A₂ c₂) / A, constant += ½ Σ A₁ A₂ / A · (c₁ − c₂)²."""
         curvature, centre, constant = [], [], self.constant + other.constant
-        for A1, c1, A2, c2 in zip(self.curvature, self.centre, other.curvature, other.centre, strict=True):
+        for A1, c1, A2, c2 in zip(
+            self.curvature, self.centre, other.curvature, other.centre, strict=True
+        ):
             A = A1 + A2
             share = torch.where(A > 0, A2 / A.clamp(min=torch.finfo(A.dtype).tiny), 1.0)
             curvature.append(A)
@@ -33,7 +36,10 @@ class Quadratic:
     def value(self, weights: Iterable[torch.Tensor]) -> torch.Tensor:
         """½ Σ A (θ − c)² + constant."""
         terms = zip(self.curvature, weights, self.centre, strict=True)
-        return torch.stack([(A * (theta - c) ** 2).sum() for A, theta, c in terms]).sum() / 2 + self.constant
+        return (
+            torch.stack([(A * (theta - c) ** 2).sum() for A, theta, c in terms]).sum() / 2
+            + self.constant
+        )
 
     def add_gradient(self, weights: Sequence[torch.Tensor], strength: float) -> None:
         """``weight.grad += strength · A (θ − c)``: what autograd would add for ``strength · value``, in two passes."""
@@ -48,3 +54,10 @@ class Quadratic:
     def tensors(self) -> Tensors:
         """Everything it remembers."""
         return (*self.curvature, *self.centre)
+
+
+@dataclass(frozen=True, eq=False)
+class PenalisedKnowledge(NetworkKnowledge):
+    """A network, and the penalty that holds its shared weights."""
+
+    penalty: Quadratic | None = saved(InFile("values", Record(Quadratic)), default=None)

@@ -1,7 +1,8 @@
 """RanDumb (Prabhu et al., NeurIPS 2024): random features and nearest class means; nothing is trained."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,24 +13,31 @@ from sklearn.linear_model import RidgeClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from lifelong._random import RandomState
+from lifelong._random import RandomState, generator
 from lifelong._validation import Codes, Rows, check_count
 from lifelong.encoders.forest import flatten
 from lifelong.exceptions import ParameterError
-from lifelong.learners.base import Learner, Lesson
+from lifelong.learners.base import Learner, learnt
+from lifelong.learners.knowledge import Lesson, TasksKnown
+from lifelong.schema import Array as Numbers
+from lifelong.schema import Custom, Each, InFile, Record, saved
 from lifelong.tasks.base import TaskName
 
 Array = NDArray[np.float64]
+
+
+def _n_features(lengths: Mapping[str, Any]) -> int:
+    return int(lengths["learner"].n_features)
 
 
 @dataclass(frozen=True, eq=False)
 class FourierFeatures:
     """z(x) = √(2/D) cos(W x̃ + b): inner products approximate exp(−‖x̃ − x̃'‖² / 2σ²); x̃ is x standardised."""
 
-    mean: Array  # (p,)
-    scale: Array  # (p,)
-    W: Array  # (D, p)
-    b: Array  # (D,)
+    mean: Array = saved(Numbers("float64", ("p",)))
+    scale: Array = saved(Numbers("float64", ("p",)))
+    W: Array = saved(Numbers("float64", (_n_features, "p")))
+    b: Array = saved(Numbers("float64", (_n_features,)))
 
     @classmethod
     def for_rows(
@@ -55,8 +63,8 @@ class FourierFeatures:
 class ClassMeans:
     """Means and counts of a task's classes."""
 
-    means: Array  # (K, D)
-    counts: NDArray[np.int64]  # (K,)
+    means: Array = saved(Numbers("float64", ("K", _n_features)))
+    counts: NDArray[np.int64] = saved(Numbers("int64", ("K",)))
 
     def updated(self, Z: Array, y: Codes, n_classes: int) -> tuple["ClassMeans", Array]:
         """The means with these rows, and what the rows add to the scatter within classes (D, D); both exact.
@@ -82,7 +90,27 @@ def oas_shrinkage(S: Array, n: int) -> float:
     p = len(S)
     of_square, square_of = float((S**2).sum()), float(np.trace(S)) ** 2  # tr(S²), tr(S)²
     denominator = (n + 1 - 2 / p) * (of_square - square_of / p)
-    return 1.0 if denominator <= 0 else min(1.0, ((1 - 2 / p) * of_square + square_of) / denominator)
+    return (
+        1.0 if denominator <= 0 else min(1.0, ((1 - 2 / p) * of_square + square_of) / denominator)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RandomFeaturesKnowledge(TasksKnown):
+    """Random features, means by class, and what is common to all tasks."""
+
+    features: FourierFeatures | None = saved(
+        InFile("values", Record(FourierFeatures)), default=None
+    )
+    means: Mapping[TaskName, ClassMeans] = saved(
+        Each(InFile("values", Record(ClassMeans))), default_factory=dict
+    )
+    # (D, D): Σ (z − μ_y)(z − μ_y)ᵀ
+    scatter: Array | None = saved(
+        InFile("values", Numbers("float64", (_n_features, _n_features))), default=None
+    )
+    # of Σ, by Cholesky
+    factor: Any = saved(InFile("values", Custom("cholesky factor")), default=None)
 
 
 class RanDumb(Learner):
@@ -104,84 +132,99 @@ class RanDumb(Learner):
     random_state : int, Generator or None
     """
 
-    features_: FourierFeatures | None
-    means_: dict[TaskName, ClassMeans]
-    scatter_: Array  # (D, D)
-    factor_: Any  # Cholesky factor of Σ
+    knowledge_class: ClassVar[type[RandomFeaturesKnowledge]] = RandomFeaturesKnowledge
+    features_ = learnt("features")
+    means_ = learnt("means")
+    scatter_ = learnt("scatter")
+    factor_ = learnt("factor")
 
     def __init__(
-        self, n_features: int = 2000, *, kernel_width: float | None = None, random_state: RandomState = None
+        self,
+        n_features: int = 2000,
+        *,
+        kernel_width: float | None = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_features = n_features
         self.kernel_width = kernel_width
         self.random_state = random_state
 
-    def _start(self) -> None:
+    def _start(
+        self, seed: int, in_shape: tuple[int, ...], names: NDArray[Any] | None
+    ) -> RandomFeaturesKnowledge:
         check_count(self.n_features, "n_features")
         if self.kernel_width is not None and not self.kernel_width > 0:
             raise ParameterError(
                 f"kernel_width={self.kernel_width!r} must be positive, or None for the median distance."
             )
-        self.features_, self.means_, self.factor_ = None, {}, None
-        self.scatter_ = np.zeros((self.n_features, self.n_features))
+        return RandomFeaturesKnowledge(seed, in_shape, names)
 
-    def _learn(self, lesson: Lesson) -> None:
-        self._take_in(lesson, ClassMeans(np.zeros((0, self.n_features)), np.zeros(0, np.int64)))
+    def _learn(self, known: RandomFeaturesKnowledge, lesson: Lesson) -> RandomFeaturesKnowledge:
+        D = self.n_features
+        features = known.features
+        scatter = known.scatter
+        if features is None or scatter is None:
+            rng = generator(known.seed, "features")
+            features = FourierFeatures.for_rows(lesson.X, D, self.kernel_width, rng=rng)
+            scatter = np.zeros((D, D))
+        nothing = ClassMeans(np.zeros((0, D)), np.zeros(0, np.int64))
+        before = known.means.get(lesson.task, nothing)
+        Z = features(lesson.X)
+        own, more = before.updated(Z, lesson.y, len(lesson.record.classes))
+        means = {**known.means, lesson.task: own}
+        scatter = scatter + more
+        known = replace(known, features=features, means=means, scatter=scatter)
+        factor = cho_factor(self._covariance(known), lower=True)
+        return replace(known, factor=factor).recorded(lesson)
 
-    def _extend(self, lesson: Lesson) -> None:
-        self._take_in(lesson, self.means_[lesson.task])
-
-    def _take_in(self, lesson: Lesson, known: ClassMeans) -> None:
-        features = self.features_
-        if features is None:
-            rng = self._rng("features")
-            features = FourierFeatures.for_rows(lesson.X, self.n_features, self.kernel_width, rng=rng)
-        means, scatter = known.updated(features(lesson.X), lesson.y, len(lesson.record.classes))
-        self.features_, self.means_ = features, {**self.means_, lesson.task: means}
-        self.scatter_ = self.scatter_ + scatter
-        self.factor_ = cho_factor(self._covariance(), lower=True)
-
-    def _covariance(self) -> Array:
+    def _covariance(self, known: RandomFeaturesKnowledge) -> Array:
         """Σ = (1 − ρ) S + ρ tr(S)/D · I; the identity while all rows equal their class means."""
-        n = sum(int(one.counts.sum()) for one in self.means_.values())
-        S = self.scatter_ / n
+        assert known.scatter is not None
+        n = sum(int(of_task.counts.sum()) for of_task in known.means.values())
+        S = known.scatter / n
         variance = float(np.trace(S)) / len(S)
         if variance <= 0:
             return np.eye(len(S))
         rho = oas_shrinkage(S, n)
         return np.asarray((1 - rho) * S + rho * variance * np.eye(len(S)))
 
-    def _posteriors(self, X: Rows, task: TaskName) -> Array:
-        assert self.features_ is not None
-        return np.asarray(softmax(self._scores(self.features_(X), task), axis=1))
+    def _posteriors(self, known: RandomFeaturesKnowledge, X: Rows, task: TaskName) -> Array:
+        assert known.features is not None
+        return np.asarray(softmax(self._scores(known, known.features(X), task), axis=1))
 
-    def _joint_posteriors(self, X: Rows) -> dict[TaskName, Array]:
+    def _joint_posteriors(self, known: RandomFeaturesKnowledge, X: Rows) -> dict[TaskName, Array]:
         # One covariance for all tasks: the nearest mean of all classes of all tasks, as in the paper
-        assert self.features_ is not None
-        Z = self.features_(X)
-        scores = {task: self._scores(Z, task) for task in self.tasks_}
-        highest = np.max([one.max(axis=1) for one in scores.values()], axis=0)[:, None]
-        return {task: np.exp(one - highest) for task, one in scores.items()}
+        assert known.features is not None
+        Z = known.features(X)
+        scores = {task: self._scores(known, Z, task) for task in known.tasks}
+        highest = np.max([of_task.max(axis=1) for of_task in scores.values()], axis=0)[:, None]
+        return {task: np.exp(of_task - highest) for task, of_task in scores.items()}
 
-    def _scores(self, Z: Array, task: TaskName) -> Array:
+    def _scores(self, known: RandomFeaturesKnowledge, Z: Array, task: TaskName) -> Array:
         """−½ (z − μ)ᵀ Σ⁻¹ (z − μ) (n, K), up to a term that all classes share."""
-        means, counts = self.means_[task].means, self.means_[task].counts
-        A = cho_solve(self.factor_, means.T)  # Σ⁻¹ μ (D, K)
-        return np.where(counts > 0, Z @ A - (means * A.T).sum(axis=1) / 2, -np.inf)
+        means = known.means[task].means
+        A = cho_solve(known.factor, means.T)  # Σ⁻¹ μ (D, K)
+        scores = Z @ A - (means * A.T).sum(axis=1) / 2
+        return np.where(known.means[task].counts > 0, scores, -np.inf)
 
-    def plain_models(self, n_tasks: int) -> dict[str, Any]:  # noqa: ARG002
+    def plain_models(self, n_tasks: int) -> dict[str, Any]:
         """A linear classifier of the rows as they are: least squares, shrunk as leave-one-out says.
 
         (Discriminant analysis with a shrunk covariance is nearly the same and inverts a matrix of columns × columns.)
         """
+        del n_tasks
         model = RidgeClassifierCV(alphas=np.logspace(0, 5, 11))
-        return {"ridge-classifier": make_pipeline(FunctionTransformer(flatten), StandardScaler(), model)}
+        return {
+            "ridge-classifier": make_pipeline(FunctionTransformer(flatten), StandardScaler(), model)
+        }
 
     def sizes(self) -> dict[str, int]:
         """``parameters`` (a count), and bytes of ``encoders``, ``channels`` and stored ``rows``."""
         features = self.features_
         assert features is not None
-        encoder = sum(part.nbytes for part in (features.mean, features.scale, features.W, features.b))
+        encoder = sum(
+            part.nbytes for part in (features.mean, features.scale, features.W, features.b)
+        )
         return {
             "parameters": self.scatter_.size + sum(one.means.size for one in self.means_.values()),
             "encoders": encoder + self.scatter_.nbytes + self.factor_[0].nbytes,

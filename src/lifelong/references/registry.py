@@ -1,57 +1,373 @@
-"""The references by name, for the command line and for experiments."""
+"""The table of learners: what there is, what each is, and how to make it.
+
+The command line, experiments, the report and persistence all read this one table. It is plain data:
+a learner's code, and torch, are imported when the learner is made, not before.
+
+A new learner is one file and one entry here. An entry may also be added while a program runs:
+``LEARNERS["mine"] = Entry("my_module:MyLearner", "what it is")``.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from lifelong._extras import require
 from lifelong._random import RandomState
-from lifelong.learners.base import Learner
+from lifelong._words import did_you_mean
+from lifelong.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from lifelong.learners.base import Learner
+
+Kind = Literal["ours", "reference", "control"]
+OURS: Kind = "ours"
+REFERENCE: Kind = "reference"
+CONTROL: Kind = "control"
 
 
 @dataclass(frozen=True)
-class Factory:
-    """seed → learner, with the settings of its authors for 50 rows per class; torch is imported at the first call."""
+class Entry:
+    """One learner of the table. Called with a seed, it makes the learner.
 
-    module: str
-    learner: str
-    needs_torch: bool = True
+    Parameters
+    ----------
+    make : str
+        Where its class, or the function that makes it, is: ``"module:name"``. It takes
+        ``random_state`` and settings by name.
+    what : str
+        What it is, in one line.
+    kind : "ours", "reference" or "control", default "reference"
+        A control does not learn across tasks: it says what can be had without.
+    trains_network : bool, default True
+        Whether it takes a ``network`` and a ``recipe``. Then it needs torch, and experiments give
+        it their settings for networks.
+    growing : bool, default False
+        Whether it adds resources with every task ("resource growing" in the paper, a star in
+        strip plots). One whose penalties or stored rows grow around a network of constant size
+        counts as constant, as in the paper.
+    keeps_rows : bool, default False
+        Whether rows of the tasks stay in it.
+    takes_budget : bool, default False
+        Whether ``NAME-M`` is the same learner on a budget of M encoders.
+    paper : str, default ""
+        Who published it, and where.
+    year : int, optional
+        When.
+    space, time : int, optional
+        Exponents of the paper's taxonomy (table tax): how space, and the time to learn all tasks
+        so far, grow with T tasks of equal size. None where the paper has none.
+    parameters : dict, default empty
+        Settings that its name stands for.
 
-    def __call__(self, seed: RandomState = None, **parameters: Any) -> Learner:
-        """A learner with that seed; ``parameters`` take the place of defaults."""
-        learner: Learner = self.learner_class()(random_state=seed, **parameters)
+    Examples
+    --------
+    >>> LEARNERS["silly-f"](0, n_estimators=20)
+    SillyForest(n_estimators=20, random_state=0)
+    >>> LEARNERS["ewc"].source
+    'Kirkpatrick et al., PNAS 2017'
+    """
+
+    make: str
+    what: str
+    kind: Kind = REFERENCE
+    trains_network: bool = True
+    growing: bool = False
+    keeps_rows: bool = False
+    takes_budget: bool = False
+    paper: str = ""
+    year: int | None = None
+    space: int | None = None
+    time: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, seed: RandomState = None, **parameters: Any) -> "Learner":
+        """The learner with that seed; ``parameters`` take the place of defaults."""
+        make = attrgetter(self._name)(self._module())
+        learner: Learner = make(random_state=seed, **self.parameters, **parameters)
         return learner
+
+    @property
+    def learner(self) -> str:
+        """The name of its class."""
+        return self._name.partition(".")[0]
+
+    @property
+    def source(self) -> str:
+        """Paper and year, as far as there are any."""
+        if self.year is None:
+            return self.paper
+        return f"{self.paper} {self.year}"
 
     def learner_class(self) -> Any:
         """The class itself."""
-        if self.needs_torch:
+        return getattr(self._module(), self.learner)
+
+    def on_budget(self, budget: int) -> Self:
+        """The same learner with at most so many encoders: from then on it is of constant size."""
+        known = self.space is not None
+        return replace(
+            self,
+            what=f"{self.what}; on a budget of {budget} encoders",
+            growing=False,
+            takes_budget=False,
+            space=0 if known else None,
+            time=0 if known else None,
+            parameters={**self.parameters, "budget": budget},
+        )
+
+    @property
+    def _name(self) -> str:
+        return self.make.partition(":")[2]
+
+    def _module(self) -> Any:
+        if self.trains_network:
             require("torch", extra="torch", for_what=self.learner)
-        return getattr(import_module(f"lifelong.references.{self.module}"), self.learner)
+        return import_module(self.make.partition(":")[0])
 
 
-REFERENCES: Mapping[str, Factory] = {
-    "none": Factory("none", "NoneLearner"),
-    "ewc": Factory("ewc", "EWC"),
-    "o-ewc": Factory("o_ewc", "OnlineEWC"),
-    "si": Factory("si", "SI"),
-    "lwf": Factory("lwf", "LwF"),
-    "total-replay": Factory("total_replay", "TotalReplay"),
-    "partial-replay": Factory("partial_replay", "PartialReplay"),
-    "er": Factory("er", "ER"),
-    "a-gem": Factory("a_gem", "AGEM"),
-    "tag": Factory("tag", "TAG"),
-    "prognn": Factory("prognn", "ProgNN"),
-    "df-cnn": Factory("df_cnn", "DFCNN"),
-    "lmc": Factory("lmc", "LMC"),
-    "model-zoo": Factory("model_zoo", "ModelZoo"),
-    "coscl": Factory("coscl", "CoSCL"),
-    "randumb": Factory("randumb", "RanDumb", needs_torch=False),
+LEARNERS: dict[str, Entry] = {
+    "silly-f": Entry(
+        "lifelong.learners:SillyForest",
+        "SiLLy-F: a forest per task, leaf channels (the paper)",
+        kind=OURS,
+        trains_network=False,
+        growing=True,
+        keeps_rows=True,
+        takes_budget=True,
+        space=1,
+        time=1,
+    ),
+    "silly-n": Entry(
+        "lifelong.learners:SillyNetwork",
+        "SiLLy-N: a network per task, forest channels (the paper)",
+        kind=OURS,
+        growing=True,
+        keeps_rows=True,
+        takes_budget=True,
+        space=1,
+        time=1,
+    ),
+    "silly-f-best": Entry(
+        "lifelong.learners:SillyForest.best",
+        "our most accurate forests: ridge channels, 100 trees per task",
+        kind=OURS,
+        trains_network=False,
+        growing=True,
+        keeps_rows=True,
+        takes_budget=True,
+    ),
+    "silly-n-best": Entry(
+        "lifelong.learners:SillyNetwork.best",
+        "our most accurate networks: ridge channels, middle layers, strong recipe",
+        kind=OURS,
+        growing=True,
+        keeps_rows=True,
+        takes_budget=True,
+    ),
+    "none": Entry(
+        "lifelong.references.none:NoneLearner",
+        "fine-tuning: nothing against forgetting",
+    ),
+    "ewc": Entry(
+        "lifelong.references.ewc:EWC",
+        "elastic weight consolidation",
+        paper="Kirkpatrick et al., PNAS",
+        year=2017,
+        space=1,
+        time=2,
+    ),
+    "o-ewc": Entry(
+        "lifelong.references.o_ewc:OnlineEWC",
+        "online EWC: one running penalty",
+        paper="Schwarz et al., ICML",
+        year=2018,
+        space=0,
+        time=1,
+    ),
+    "si": Entry(
+        "lifelong.references.si:SI",
+        "synaptic intelligence",
+        paper="Zenke, Poole & Ganguli, ICML",
+        year=2017,
+        space=0,
+        time=1,
+    ),
+    "lwf": Entry(
+        "lifelong.references.lwf:LwF",
+        "learning without forgetting: the old network teaches the new one",
+        paper="Li & Hoiem, ECCV",
+        year=2016,
+        space=0,
+        time=1,
+    ),
+    "total-replay": Entry(
+        "lifelong.references.total_replay:TotalReplay",
+        "every step replays a batch of every task",
+        keeps_rows=True,
+        space=1,
+        time=2,
+    ),
+    "partial-replay": Entry(
+        "lifelong.references.partial_replay:PartialReplay",
+        "as many replayed rows as new ones",
+        keeps_rows=True,
+    ),
+    "er": Entry(
+        "lifelong.references.er:ER",
+        "experience replay from a small reservoir",
+        keeps_rows=True,
+        paper="Chaudhry et al., arXiv",
+        year=2019,
+    ),
+    "a-gem": Entry(
+        "lifelong.references.a_gem:AGEM",
+        "gradients projected off those of a small memory",
+        keeps_rows=True,
+        paper="Chaudhry et al., ICLR",
+        year=2019,
+    ),
+    "tag": Entry(
+        "lifelong.references.tag:TAG",
+        "task-based accumulated gradients",
+        paper="Malviya, Ravindran & Chandar, CoLLAs",
+        year=2022,
+    ),
+    "prognn": Entry(
+        "lifelong.references.prognn:ProgNN",
+        "progressive networks: a new column per task",
+        growing=True,
+        paper="Rusu et al., arXiv",
+        year=2016,
+        space=2,
+        time=2,
+    ),
+    "df-cnn": Entry(
+        "lifelong.references.df_cnn:DFCNN",
+        "deconvolutional factorised networks",
+        growing=True,
+        paper="Lee, Stokes & Eaton, IJCAI",
+        year=2019,
+        space=1,
+        time=1,
+    ),
+    "lmc": Entry(
+        "lifelong.references.lmc:LMC",
+        "local module composition",
+        growing=True,
+        paper="Ostapenko et al., NeurIPS",
+        year=2021,
+        space=1,
+        time=1,
+    ),
+    "model-zoo": Entry(
+        "lifelong.references.model_zoo:ModelZoo",
+        "boosted ensemble of small multi-task networks",
+        growing=True,
+        keeps_rows=True,
+        paper="Ramesh & Chaudhari, ICLR",
+        year=2022,
+        space=1,
+        time=1,
+    ),
+    "coscl": Entry(
+        "lifelong.references.coscl:CoSCL",
+        "cooperation of small continual learners",
+        growing=True,
+        paper="Wang et al., ECCV",
+        year=2022,
+    ),
+    "randumb": Entry(
+        "lifelong.references.randumb:RanDumb",
+        "random features, nearest class mean",
+        trains_network=False,
+        paper="Prabhu et al., NeurIPS",
+        year=2024,
+    ),
+    "single": Entry(
+        "lifelong.references.single:Single",
+        "a plain network per task",
+        kind=CONTROL,
+        growing=True,
+        keeps_rows=True,
+    ),
+    "rf": Entry(
+        "lifelong.references.forest:Forest",
+        "an ordinary random forest per task",
+        kind=CONTROL,
+        trains_network=False,
+        growing=True,
+        keeps_rows=True,
+    ),
+    "nearest-mean": Entry(
+        "lifelong.references.nearest_mean:NearestMean",
+        "the class with the nearest mean",
+        kind=CONTROL,
+        trains_network=False,
+    ),
+    "chance": Entry(
+        "lifelong.references.chance:Chance",
+        "any class, all alike",
+        kind=CONTROL,
+        trains_network=False,
+    ),
 }
-"""The sixteen reference algorithms."""
+"""Every learner by name, in the order in which they are listed."""
 
-CONTROLS: Mapping[str, Factory] = {
-    "single": Factory("single", "Single"),
-    "rf": Factory("forest", "Forest", needs_torch=False),
-}
-"""A model of its own for every task."""
+_NAMES = [name for name, entry in LEARNERS.items() if entry.kind == REFERENCE]
+REFERENCES: Mapping[str, Entry] = {name: LEARNERS[name] for name in _NAMES}
+"""The reference algorithms."""
+
+CONTROLS: Mapping[str, Entry] = {name: LEARNERS[name] for name in ("single", "rf")}
+"""A model of its own for every task: what tables compare with."""
+
+
+def entry_of(name: str) -> Entry | None:
+    """The entry of that name, budgets included; None where nobody here knows it.
+
+    Parameters
+    ----------
+    name : str
+        A name of the table, or one that takes a budget with a number behind it: ``silly-n-4``.
+
+    Examples
+    --------
+    >>> entry_of("silly-n").growing, entry_of("silly-n-4").growing
+    (True, False)
+    >>> entry_of("ewc-4") is None
+    True
+    """
+    family, budget = split_budget(name)
+    if budget is None:
+        return LEARNERS.get(name)
+    return LEARNERS[family].on_budget(budget)
+
+
+def split_budget(name: str) -> tuple[str, int | None]:
+    """A name without its budget, and the budget; None where it has none.
+
+    >>> split_budget("silly-n-best-4"), split_budget("silly-n-best")
+    (('silly-n-best', 4), ('silly-n-best', None))
+    """
+    family, _, number = name.rpartition("-")
+    entry = LEARNERS.get(family)
+    if name in LEARNERS or entry is None or not entry.takes_budget or not number.isdecimal():
+        return name, None
+    return family, int(number)
+
+
+def find_learner(name: str) -> Entry:
+    """The entry of that name, as :func:`entry_of` finds it.
+
+    Raises
+    ------
+    ParameterError
+        Where there is none, with the nearest name and all that there are.
+    """
+    entry = entry_of(name)
+    if entry is None:
+        hint = did_you_mean(name, LEARNERS)
+        known = ", ".join(LEARNERS)
+        raise ParameterError(f"Unknown learner {name!r}.{hint} Known: {known}.")
+    return entry

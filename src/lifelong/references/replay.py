@@ -1,8 +1,8 @@
 """Rows of several tasks in one batch, and the memories that such rows come from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -11,8 +11,19 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from lifelong._validation import Codes, Rows
-from lifelong.learners.memory import StoredRows
-from lifelong.references.base import SharedTrunk
+from lifelong.learners.knowledge import ROWS, StoredRows
+from lifelong.references.base import NetworkKnowledge, SharedTrunk
+from lifelong.schema import Array, Places, saved
+from lifelong.tasks.base import TaskName
+
+RowsByTask = Mapping[TaskName, StoredRows]
+
+
+@dataclass(frozen=True, eq=False)
+class KnowledgeWithRows(NetworkKnowledge):
+    """A network, and all rows of all tasks."""
+
+    memory: RowsByTask = saved(ROWS, default_factory=dict)
 
 
 def losses_by_part(
@@ -38,13 +49,24 @@ def loss_by_row(
     return total / len(features)
 
 
+def _most_classes(lengths: Mapping[str, Any]) -> int:
+    return int(max(lengths["widths"]))
+
+
 @dataclass(frozen=True, eq=False)
 class Memory:
     """Rows with their labels and task numbers."""
 
-    X: Rows
-    y: Codes
-    tasks: NDArray[np.intp]
+    X: Rows = saved(Array("float32", ("n", "*in_shape")))
+    y: Codes = saved(Places("n", below=_most_classes))
+    tasks: NDArray[np.intp] = saved(Places("n", below="tasks"))
+
+    def problem(self, lengths: Mapping[str, Any]) -> str | None:
+        """What is wrong with rows from a file."""
+        widths = np.array(lengths["widths"])
+        if not (self.y < widths[self.tasks]).all():
+            return "has labels of other tasks"
+        return None
 
     @classmethod
     def empty(cls, in_shape: tuple[int, ...]) -> Self:
@@ -56,10 +78,14 @@ class Memory:
         tasks = np.concatenate([self.tasks, np.full(len(y), task)])
         return np.concatenate([self.X, X]), np.concatenate([self.y, y]), tasks
 
-    def draw(self, size: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def draw(
+        self, size: int, device: torch.device
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """At most ``size`` different rows at random: inputs, targets, task numbers."""
         chosen = torch.randperm(len(self.y))[:size]
-        inputs, targets, tasks = (torch.from_numpy(part)[chosen].to(device) for part in (self.X, self.y, self.tasks))
+        inputs, targets, tasks = (
+            torch.from_numpy(part)[chosen].to(device) for part in (self.X, self.y, self.tasks)
+        )
         return inputs, targets, tasks
 
     def stored(self) -> StoredRows:
@@ -67,7 +93,9 @@ class Memory:
         return StoredRows(self.X, self.y)
 
 
-def memory_loss(model: SharedTrunk, rows: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> torch.Tensor:
+def memory_loss(
+    model: SharedTrunk, rows: tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+) -> torch.Tensor:
     """Mean cross-entropy of rows drawn from a memory."""
     inputs, targets, tasks = rows
     return loss_by_row(model.heads, model.features(inputs), targets, tasks)

@@ -1,15 +1,17 @@
 """SI: synaptic intelligence (Zenke, Poole & Ganguli, ICML 2017)."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import torch
 
 from lifelong._random import RandomState
+from lifelong.learners.base import learnt
 from lifelong.nets.architectures import Network
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import optimise
 from lifelong.references.base import NetworkLearner, Round, SharedTrunk, Tensors, copies
-from lifelong.references.quadratic import Quadratic
+from lifelong.references.quadratic import PenalisedKnowledge, Quadratic
 
 
 def default_strength(rows_per_class: float) -> float:
@@ -56,7 +58,8 @@ class SI(NetworkLearner):
         See :class:`~lifelong.references.base.NetworkLearner`.
     """
 
-    penalty_: Quadratic | None
+    knowledge_class = PenalisedKnowledge
+    penalty_ = learnt("penalty")
 
     def __init__(
         self,
@@ -69,18 +72,18 @@ class SI(NetworkLearner):
         device: str = "auto",
         random_state: RandomState = None,
     ) -> None:
-        super().__init__(network, width=width, recipe=recipe, device=device, random_state=random_state)
+        super().__init__(
+            network, width=width, recipe=recipe, device=device, random_state=random_state
+        )
         self.strength = strength
         self.xi = xi
 
-    def _start(self) -> None:
-        super()._start()
-        self.penalty_ = None
-
-    def _train(self, model: SharedTrunk, now: Round) -> None:
+    def _train(self, model: SharedTrunk, now: Round) -> dict[str, Quadratic]:
         weights = list(model.trunk.parameters())
         c = default_strength(now.rows_per_class) if self.strength is None else self.strength
-        previous, path, penalty = copies(weights), PathIntegral(weights), self.penalty_
+        previous = copies(weights)
+        path = PathIntegral(weights)
+        penalty: Quadratic | None = now.known.penalty
         optimise(
             model,
             lambda batch: now.loss(model, batch),
@@ -90,15 +93,18 @@ class SI(NetworkLearner):
             before_step=None if penalty is None else lambda: penalty.add_gradient(weights, 2 * c),
             after_step=path.after_step,
         )
-        self.penalty_ = Quadratic(self._importances(path, weights, previous), copies(weights))
+        new = self._importances(path, weights, previous)
+        if penalty is not None:
+            new = [Omega + omega for Omega, omega in zip(penalty.curvature, new, strict=True)]
+        return {"penalty": Quadratic(tuple(new), copies(weights))}
 
     @torch.no_grad()
-    def _importances(self, path: PathIntegral, weights: Sequence[torch.Tensor], previous: Tensors) -> Tensors:
-        """Ω after the task."""
-        new = [importance(W, now - was, self.xi) for W, now, was in zip(path.total, weights, previous, strict=True)]
-        if self.penalty_ is None:
-            return tuple(new)
-        return tuple(Omega + omega for Omega, omega in zip(self.penalty_.curvature, new, strict=True))
+    def _importances(
+        self, path: PathIntegral, weights: Sequence[torch.Tensor], previous: Tensors
+    ) -> list[torch.Tensor]:
+        """ω of the task."""
+        moves = zip(path.total, weights, previous, strict=True)
+        return [importance(W, now - was, self.xi) for W, now, was in moves]
 
-    def _remembered(self) -> Iterable[torch.Tensor]:
-        return () if self.penalty_ is None else self.penalty_.tensors()
+    def _remembered(self, known: Any) -> Iterable[torch.Tensor]:
+        return () if known.penalty is None else known.penalty.tensors()

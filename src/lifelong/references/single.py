@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import nn
 
-from lifelong.learners.memory import StoredRows
-from lifelong.references.base import MultiTask, NetworkLearner, Round, SharedTrunk
+from lifelong.learners.base import learnt
+from lifelong.learners.knowledge import StoredRows
+from lifelong.references.base import MultiTask, NetworkLearner, Round, SharedTrunk, number_of
+from lifelong.references.replay import KnowledgeWithRows, RowsByTask
 from lifelong.references.total_replay import remember
 from lifelong.tasks.base import TaskName
 
@@ -45,36 +48,43 @@ class Single(NetworkLearner):
     can train its network anew, on all of them.
     """
 
-    memory_: dict[TaskName, StoredRows]
+    knowledge_class = KnowledgeWithRows
+    memory_ = learnt("memory")
 
-    def _start(self) -> None:
-        super()._start()
-        self.memory_ = {}
-
-    def _fresh(self, inputs: torch.Tensor) -> MultiTask:  # noqa: ARG002
+    def _fresh(self, inputs: torch.Tensor) -> MultiTask:
+        del inputs
         return Separate()
 
     def _copied(self, model: Any) -> MultiTask:
         return Separate(model.networks)
 
-    def _train(self, model: Separate, now: Round) -> None:
-        self.memory_ = remember(self.memory_, now)
-        rows, device = self.memory_[now.lesson.task], now.inputs.device
-        inputs, targets = torch.from_numpy(rows.X).to(device), torch.from_numpy(rows.y).to(device)
+    def _train(self, model: Separate, now: Round) -> dict[str, RowsByTask]:
+        memory = remember(now.known.memory, now)
+        rows = memory[now.lesson.task]
+        device = now.inputs.device
+        inputs = torch.from_numpy(rows.X).to(device)
+        targets = torch.from_numpy(rows.y).to(device)
         network = SharedTrunk.fresh(self.network, self.width, inputs, self._recipe())
         network.grow(0, len(now.lesson.record.classes))
         whole = now._replace(task=0, inputs=inputs, targets=targets)
         self._fit_rows(network, whole)
         networks = list(model.networks)
-        model.networks = nn.ModuleList([*networks[: now.task], network, *networks[now.task + 1 :]])
+        before = networks[: now.task]
+        after = networks[now.task + 1 :]
+        model.networks = nn.ModuleList([*before, network, *after])
+        return {"memory": memory}
 
     def alone(self, task: TaskName) -> "Single":
         """A copy that knows ``task`` alone: nothing is shared."""
+        known = self._learnt("knowledge_")
         single = copy(self)
-        model: Any = self.model_
-        single.model_ = Separate([model.networks[self._number(task)]])
-        single.tasks_, single.memory_ = {task: self.tasks_[task]}, {task: self.memory_[task]}
+        single.knowledge_ = replace(
+            known,
+            tasks={task: known.tasks[task]},
+            model=Separate([known.model.networks[number_of(task, known)]]),
+            memory={task: known.memory[task]},
+        )
         return single
 
-    def _stored(self) -> Iterable[StoredRows]:
-        return self.memory_.values()
+    def _stored(self, known: Any) -> Iterable[StoredRows]:
+        return known.memory.values()  # type: ignore[no-any-return]

@@ -2,24 +2,41 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 
 from lifelong._random import RandomState
+from lifelong.learners.base import learnt
 from lifelong.nets.architectures import Network
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import optimise
-from lifelong.references.base import NetworkLearner, Round, SharedTrunk, Tensors
+from lifelong.references.base import (
+    NetworkKnowledge,
+    NetworkLearner,
+    Round,
+    SharedTrunk,
+    Tensors,
+)
+from lifelong.schema import Custom, InFile, InOrder, Record, saved
 
 _KEEP_FIRST, _KEEP_SECOND, _EPSILON = 0.9, 0.99, 1e-8
 
 
-class Moments(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Moments:
     """What a finished task leaves behind, per weight tensor."""
 
-    direction: Tensors  # m_τ / ‖m_τ‖
-    second: Tensors  # v_τ
+    direction: Tensors = saved(Custom("tensors"))  # m_τ / ‖m_τ‖
+    second: Tensors = saved(Custom("tensors"))  # v_τ
+
+
+@dataclass(frozen=True, eq=False)
+class TagKnowledge(NetworkKnowledge):
+    """A network, and the moments of every round."""
+
+    past: tuple[Moments, ...] = saved(InOrder(InFile("values", Record(Moments))), default=())
 
 
 class TagRMSProp(torch.optim.Optimizer):
@@ -33,7 +50,12 @@ class TagRMSProp(torch.optim.Optimizer):
     """
 
     def __init__(
-        self, shared: Sequence[torch.Tensor], own: Iterable[torch.Tensor], past: Sequence[Moments], lr: float, b: float
+        self,
+        shared: Sequence[torch.Tensor],
+        own: Iterable[torch.Tensor],
+        past: Sequence[Moments],
+        lr: float,
+        b: float,
     ) -> None:
         super().__init__([*shared, *own], {"lr": lr})
         self._past, self._b, self._n_shared = past, b, len(shared)
@@ -45,9 +67,15 @@ class TagRMSProp(torch.optim.Optimizer):
             for position, weight in enumerate(group["params"]):
                 if weight.grad is not None:
                     past = self._past if position < self._n_shared else ()
-                    self._step(weight, group["lr"], [(one.direction[position], one.second[position]) for one in past])
+                    self._step(
+                        weight,
+                        group["lr"],
+                        [(one.direction[position], one.second[position]) for one in past],
+                    )
 
-    def _step(self, weight: torch.Tensor, lr: float, past: list[tuple[torch.Tensor, torch.Tensor]]) -> None:
+    def _step(
+        self, weight: torch.Tensor, lr: float, past: list[tuple[torch.Tensor, torch.Tensor]]
+    ) -> None:
         g = weight.grad
         assert g is not None
         m, v = self._moments(weight)
@@ -69,8 +97,12 @@ class TagRMSProp(torch.optim.Optimizer):
     @torch.no_grad()
     def finish(self) -> Moments:
         """The task's moments, m normalised (an all-zero m stays zero)."""
-        pairs = [self._moments(weight) for weight in self.param_groups[0]["params"][: self._n_shared]]
-        return Moments(tuple(m / m.norm().clamp(min=1e-30) for m, _ in pairs), tuple(v for _, v in pairs))
+        pairs = [
+            self._moments(weight) for weight in self.param_groups[0]["params"][: self._n_shared]
+        ]
+        return Moments(
+            tuple(m / m.norm().clamp(min=1e-30) for m, _ in pairs), tuple(v for _, v in pairs)
+        )
 
 
 class TAG(NetworkLearner):
@@ -89,8 +121,11 @@ class TAG(NetworkLearner):
         mini-ImageNet, 5e-4 for five-datasets. ``recipe.optimiser`` is not used.
     """
 
-    default_recipe: ClassVar[Recipe] = Recipe(epochs=10, batch_size=10, optimiser="rmsprop", lr=2.5e-4)
-    past_: tuple[Moments, ...]
+    default_recipe: ClassVar[Recipe] = Recipe(
+        epochs=10, batch_size=10, optimiser="rmsprop", lr=2.5e-4
+    )
+    knowledge_class: ClassVar[type[TagKnowledge]] = TagKnowledge
+    past_ = learnt("past")
 
     def __init__(
         self,
@@ -102,19 +137,25 @@ class TAG(NetworkLearner):
         device: str = "auto",
         random_state: RandomState = None,
     ) -> None:
-        super().__init__(network, width=width, recipe=recipe, device=device, random_state=random_state)
+        super().__init__(
+            network, width=width, recipe=recipe, device=device, random_state=random_state
+        )
         self.b = b
 
-    def _start(self) -> None:
-        super()._start()
-        self.past_ = ()
-
-    def _train(self, model: SharedTrunk, now: Round) -> None:
+    def _train(self, model: SharedTrunk, now: Round) -> dict[str, tuple[Moments, ...]]:
         recipe = self._recipe()
         head = model.heads[now.task].parameters()
-        optimiser = TagRMSProp(list(model.trunk.parameters()), head, self.past_, recipe.lr, self.b)
-        optimise(model, lambda batch: now.loss(model, batch), len(now.inputs), recipe, optimiser=optimiser)
-        self.past_ = (*self.past_, optimiser.finish())
+        optimiser = TagRMSProp(
+            list(model.trunk.parameters()), head, now.known.past, recipe.lr, self.b
+        )
+        optimise(
+            model,
+            lambda batch: now.loss(model, batch),
+            len(now.inputs),
+            recipe,
+            optimiser=optimiser,
+        )
+        return {"past": (*now.known.past, optimiser.finish())}
 
-    def _remembered(self) -> Iterable[torch.Tensor]:
-        return [tensor for one in self.past_ for part in one for tensor in part]
+    def _remembered(self, known: Any) -> Iterable[torch.Tensor]:
+        return [tensor for past in known.past for tensor in (*past.direction, *past.second)]

@@ -1,14 +1,15 @@
 """Total Replay: all rows of all tasks, again with every new task."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 
-from lifelong.learners.memory import StoredRows
+from lifelong.learners.base import learnt
+from lifelong.learners.knowledge import StoredRows
 from lifelong.nets.training import optimise
 from lifelong.references.base import NetworkLearner, Round, SharedTrunk
-from lifelong.references.replay import losses_by_part
-from lifelong.tasks.base import TaskName
+from lifelong.references.replay import KnowledgeWithRows, RowsByTask, losses_by_part
 
 
 class TotalReplay(NetworkLearner):
@@ -25,34 +26,33 @@ class TotalReplay(NetworkLearner):
         See :class:`~lifelong.references.base.NetworkLearner`. ``recipe.batch_size`` is per task.
     """
 
-    memory_: dict[TaskName, StoredRows]
+    knowledge_class = KnowledgeWithRows
+    memory_ = learnt("memory")
 
-    def _start(self) -> None:
-        super()._start()
-        self.memory_ = {}
-
-    def _train(self, model: SharedTrunk, now: Round) -> None:
+    def _train(self, model: SharedTrunk, now: Round) -> dict[str, RowsByTask]:
         recipe = self._recipe()
-        old = stored_tensors(self.memory_, now.inputs.device)
+        old = stored_tensors(now.known.memory, now.inputs.device)
 
         def loss(batch: torch.Tensor) -> torch.Tensor:
             current = (now.task, now.inputs[batch], now.targets[batch])
-            return torch.stack(losses_by_part(model, [current, *drawn(old, recipe.batch_size)])).mean()
+            return torch.stack(
+                losses_by_part(model, [current, *drawn(old, recipe.batch_size)])
+            ).mean()
 
         if old:
             optimise(model, loss, len(now.inputs), recipe)
         else:
             self._fit_rows(model, now)
-        self.memory_ = remember(self.memory_, now)
+        return {"memory": remember(now.known.memory, now)}
 
-    def _stored(self) -> Iterable[StoredRows]:
-        return self.memory_.values()
+    def _stored(self, known: Any) -> Iterable[StoredRows]:
+        return known.memory.values()  # type: ignore[no-any-return]
 
 
 Part = tuple[int, torch.Tensor, torch.Tensor]  # a task's number, rows, labels
 
 
-def stored_tensors(memory: dict[TaskName, StoredRows], device: torch.device) -> list[Part]:
+def stored_tensors(memory: RowsByTask, device: torch.device) -> list[Part]:
     """The stored rows of each task, in order of arrival, on the device."""
     return [
         (task, torch.from_numpy(rows.X).to(device), torch.from_numpy(rows.y).to(device))
@@ -66,8 +66,10 @@ def drawn(parts: list[Part], size: int) -> list[Part]:
     return [(task, X[rows], y[rows]) for (task, X, y), rows in zip(parts, chosen, strict=True)]
 
 
-def remember(memory: dict[TaskName, StoredRows], now: Round) -> dict[TaskName, StoredRows]:
+def remember(memory: RowsByTask, now: Round) -> RowsByTask:
     """The memory with a copy of all rows of the lesson."""
-    task, X, y, _ = now.lesson[:4]
-    new = StoredRows(X.copy(), y.copy())
-    return {**memory, task: memory[task].with_rows(new) if task in memory else new}
+    lesson = now.lesson
+    new = StoredRows(lesson.X.copy(), lesson.y.copy())
+    if lesson.task in memory:
+        new = memory[lesson.task].with_rows(new)
+    return {**memory, lesson.task: new}

@@ -42,7 +42,9 @@ class Curves:
 
 def describe(lines: Sequence[Line], what: str, over: str) -> str:
     """An alt text: where each line starts and where it ends."""
-    ends = "; ".join(f"{line.label} from {line.y[0]:.3g} to {line.y[-1]:.3g}" for line in lines if len(line.y))
+    ends = "; ".join(
+        f"{line.label} from {line.y[0]:.3g} to {line.y[-1]:.3g}" for line in lines if len(line.y)
+    )
     return f"{what} against {over}. {ends}."
 
 
@@ -60,7 +62,9 @@ def draw_curves(curves: Curves) -> Figure:
         axis.axhline(0, color=GREY, lw=0.8, zorder=0)
     if curves.log:
         _logarithmic(axis, max(float(line.x.max()) for line in curves.lines))
-    elif all((line.x % 1 == 0).all() for line in curves.lines):  # it counts something: no half steps between
+    elif all(
+        (line.x % 1 == 0).all() for line in curves.lines
+    ):  # it counts something: no half steps between
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     plain(axis, title=curves.title, xlabel=curves.xlabel, ylabel=curves.ylabel)
     _name_lines(axis, curves.lines)
@@ -79,9 +83,13 @@ def _logarithmic(axis: Any, last: float) -> None:
 def _name_lines(axis: Any, lines: Sequence[Line]) -> None:
     """Names at the right edge, pushed apart until none covers another."""
     labels = [line.label for line in lines]
-    to_axis = axis.transLimits if axis.get_yscale() == "linear" else axis.transScale + axis.transLimits
+    to_axis = (
+        axis.transLimits if axis.get_yscale() == "linear" else axis.transScale + axis.transLimits
+    )
     ends = [(float(to_axis.transform((line.x[-1], line.y[-1]))[1]), line) for line in lines]
-    ends = sorted(((height, line) for height, line in ends if np.isfinite(height)), key=lambda end: end[0])
+    ends = sorted(
+        ((height, line) for height, line in ends if np.isfinite(height)), key=lambda end: end[0]
+    )
     room = min(0.07, 1.06 / max(len(ends), 1))
     heights: list[float] = []
     for height, _ in ends:
@@ -91,4 +99,12 @@ def _name_lines(axis: Any, lines: Sequence[Line]) -> None:
         lowest = -0.03 + number * room
         place = max(height - excess, lowest) if excess else height
         colour = colour_of(line.label, labels)
-        axis.text(1.02, place, line.label, transform=axis.transAxes, fontsize=8.5, color=colour, va="center")
+        axis.text(
+            1.02,
+            place,
+            line.label,
+            transform=axis.transAxes,
+            fontsize=8.5,
+            color=colour,
+            va="center",
+        )

@@ -8,10 +8,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from lifelong.evaluation.errors import ErrorTable
+from lifelong.report.style import FIXED
 from lifelong.tasks import Task, TaskStream
 
 _INK, _GREY = "#222222", "#999999"
-_COLOURS = {"silly-f": "#1b6ca8", "silly-n": "#c8442d", "rf": "#7d8a97", "single": "#b4a69a"}
 _CLASSES = ("#1b6ca8", "#e08a2c")
 
 
@@ -22,8 +22,12 @@ def draw_data(streams: Sequence[TaskStream]) -> Figure:
         for task in stream:
             kinds.setdefault(task.X_train.shape[1:], {}).setdefault(task.name, task)
     figure = _figure(9, 1.9 * len(kinds))
-    for part, tasks in zip(figure.subfigures(len(kinds), squeeze=False)[:, 0], kinds.values(), strict=True):
-        for axis, task in zip(part.subplots(1, len(tasks), squeeze=False)[0], tasks.values(), strict=True):
+    for part, tasks in zip(
+        figure.subfigures(len(kinds), squeeze=False)[:, 0], kinds.values(), strict=True
+    ):
+        for axis, task in zip(
+            part.subplots(1, len(tasks), squeeze=False)[0], tasks.values(), strict=True
+        ):
             _draw_task(axis, task)
     return figure
 
@@ -51,12 +55,22 @@ def _mosaic(images: np.ndarray) -> np.ndarray:
 def draw_errors(parts: Mapping[str, Sequence[ErrorTable]]) -> Figure:
     """Error on each task as later tasks arrive: falling lines are backward transfer, rising ones forgetting."""
     figure = _figure(3.6 * len(parts), 3.1)
-    for axis, (title, tables) in zip(figure.subplots(1, len(parts), squeeze=False)[0], parts.items(), strict=True):
+    for axis, (title, tables) in zip(
+        figure.subplots(1, len(parts), squeeze=False)[0], parts.items(), strict=True
+    ):
         for table in tables:
             errors, colour = table.errors.mean(axis=0), _colour(table)  # (T, T)
             for t in range(len(table.tasks)):
                 stages = np.arange(t, len(table.tasks))
-                axis.plot(stages + 1, errors[t, t:], color=colour, alpha=_age(t, table), lw=1.6, marker="o", ms=3)
+                axis.plot(
+                    stages + 1,
+                    errors[t, t:],
+                    color=colour,
+                    alpha=_age(t, table),
+                    lw=1.6,
+                    marker="o",
+                    ms=3,
+                )
             axis.plot([], [], color=colour, marker="o", ms=3, label=table.learner)
         axis.set_title(f"{title}: {_error_finding(tables)}", fontsize=9, color=_INK, loc="left")
         axis.set_xlabel("tasks learnt")
@@ -77,9 +91,16 @@ def _error_finding(tables: Sequence[ErrorTable]) -> str:
 
 def draw_transfer(parts: Mapping[str, Sequence[ErrorTable]]) -> Figure:
     """Forward, backward and total transfer, and gain over the plain model: a dot per task, darker is older."""
-    statistics = {"forward_transfer": "forward", "backward_transfer": "backward", "transfer": "total", "gain": "gain"}
+    statistics = {
+        "forward_transfer": "forward",
+        "backward_transfer": "backward",
+        "transfer": "total",
+        "gain": "gain",
+    }
     figure = _figure(3.6 * len(parts), 3.1)
-    for axis, (title, tables) in zip(figure.subplots(1, len(parts), squeeze=False)[0], parts.items(), strict=True):
+    for axis, (title, tables) in zip(
+        figure.subplots(1, len(parts), squeeze=False)[0], parts.items(), strict=True
+    ):
         shown = [table for table in tables if np.any(table.transfer != 0)] or list(tables)
         for position, table in enumerate(shown):
             offset = (position - (len(shown) - 1) / 2) * 0.22
@@ -88,12 +109,16 @@ def draw_transfer(parts: Mapping[str, Sequence[ErrorTable]]) -> Figure:
                 places = np.linspace(-0.06, 0.06, len(values)) + x + offset
                 alpha = [_age(t, table) for t in range(len(values))]
                 axis.scatter(places, values, s=16, color=_colour(table), alpha=alpha, linewidths=0)
-                axis.plot([x + offset - 0.09, x + offset + 0.09], [values.mean()] * 2, color=_INK, lw=1.2)
+                axis.plot(
+                    [x + offset - 0.09, x + offset + 0.09], [values.mean()] * 2, color=_INK, lw=1.2
+                )
             axis.scatter([], [], s=16, color=_colour(table), label=table.learner)
         axis.axhline(0, color=_GREY, lw=0.8, zorder=0)
         helped = sum(int((table.transfer > 0).sum()) for table in shown)
         total = sum(len(table.tasks) for table in shown)
-        axis.set_title(f"{title}: other tasks\nhelped {helped} of {total}", fontsize=9, color=_INK, loc="left")
+        axis.set_title(
+            f"{title}: other tasks\nhelped {helped} of {total}", fontsize=9, color=_INK, loc="left"
+        )
         axis.set_xticks(range(len(statistics)), list(statistics.values()))
         _plain(axis)
     figure.axes[0].set_ylabel("log ratio of errors (above 0: better)")
@@ -114,7 +139,7 @@ def _figure(width: float, height: float) -> Figure:
 
 
 def _colour(table: ErrorTable) -> str:
-    return _COLOURS.get(table.learner, _GREY)
+    return FIXED.get(table.learner, _GREY)
 
 
 def _age(t: int, table: ErrorTable) -> float:

@@ -9,6 +9,7 @@ from lifelong.evaluation.resources import fitted_exponent
 from lifelong.experiments.rows import Row
 from lifelong.experiments.tables import Results
 from lifelong.report.curves import Curves, Line, Values, describe
+from lifelong.report.learner_facts import fact_sheet
 
 AMOUNTS = {
     "size": "bytes in all",
@@ -18,21 +19,6 @@ AMOUNTS = {
     "training": "seconds of training so far",
     "inference": "seconds per 1000 rows",
 }
-# Space and training time when each task brings as many rows as the one before (n ∝ T): exponents of the paper's table.
-TAXONOMY = {
-    "o-ewc": (0, 1),
-    "si": (0, 1),
-    "lwf": (0, 1),
-    "ewc": (1, 2),
-    "total-replay": (1, 2),
-    "prognn": (2, 2),
-    "df-cnn": (1, 1),
-    "silly-n": (1, 1),
-    "model-zoo": (1, 1),
-    "lmc": (1, 1),
-    "silly-f": (1, 1),
-}
-_ON_A_BUDGET = (0, 0)  # SiLLy-N-M, SiLLy-F-M
 
 
 @dataclass(frozen=True)
@@ -48,10 +34,17 @@ class Growth:
 def amounts(results: Results, label: str) -> dict[str, Values]:
     """Each amount after 1, 2, …, T tasks, mean over repetitions."""
     part = results.spec.headline[0].name
-    rows = [r for r in results.rows if r.done and r.kind == STAGE and (r.part, r.learner) == (part, label)]
+    rows = [
+        r
+        for r in results.rows
+        if r.done and r.kind == STAGE and (r.part, r.learner) == (part, label)
+    ]
     table = results.tables[part, label]
     by_stage = [[r for r in rows if r.stage == stage] for stage in range(len(table.tasks))]
-    parts = {name: np.array([_mean(rows, name) for rows in by_stage]) for name in ("encoders", "channels", "rows")}
+    parts = {
+        name: np.array([_mean(rows, name) for rows in by_stage])
+        for name in ("encoders", "channels", "rows")
+    }
     return {
         "size": np.sum(list(parts.values()), axis=0),
         **parts,
@@ -71,16 +64,11 @@ def growth_table(results: Results) -> list[Growth]:
         measured = amounts(results, label)
         n_tasks = np.arange(1, len(measured["size"]) + 1)
         exponents = {name: fitted_exponent(n_tasks, values) for name, values in measured.items()}
-        space, time = _paper(results.spec.learner(label).name, len(n_tasks))
-        lines.append(Growth(label, exponents, space, time))
+        entry = fact_sheet(results.spec.learner(label), len(n_tasks))
+        paper_space = None if entry is None else entry.space
+        paper_time = None if entry is None else entry.time
+        lines.append(Growth(label, exponents, paper_space, paper_time))
     return lines
-
-
-def _paper(name: str, n_tasks: int) -> tuple[int | None, int | None]:
-    family, _, budget = name.rpartition("-")
-    if family in ("silly-n", "silly-f") and budget.isdecimal() and int(budget) <= n_tasks:
-        return _ON_A_BUDGET
-    return TAXONOMY.get(name, (None, None))
 
 
 def growth_curves(results: Results) -> list[Curves]:
@@ -88,20 +76,29 @@ def growth_curves(results: Results) -> list[Curves]:
     measured = {label: amounts(results, label) for label in _measured(results)}
     curves = []
     for name, what in AMOUNTS.items():
-        lines = [_line(label, values[name]) for label, values in measured.items() if (values[name] > 0).all()]
+        lines = [
+            _line(label, values[name])
+            for label, values in measured.items()
+            if (values[name] > 0).all()
+        ]
         if lines:
             title = _finding({line.label: fitted_exponent(line.x, line.y) for line in lines})
             alt = describe(lines, what, "tasks learnt, both logarithmic")
-            curves.append(Curves(f"growth-{name}", title, alt, "tasks learnt", what, tuple(lines), log=True))
+            curves.append(
+                Curves(f"growth-{name}", title, alt, "tasks learnt", what, tuple(lines), log=True)
+            )
     return curves
 
 
 def _finding(slopes: dict[str, float]) -> str:
     flat, steep = min(slopes, key=slopes.__getitem__), max(slopes, key=slopes.__getitem__)
     low, high = (
-        f"T^{abs(round(slope, 1)) if abs(slope) < 0.05 else slope:.1f}" for slope in (slopes[flat], slopes[steep])
+        f"T^{abs(round(slope, 1)) if abs(slope) < 0.05 else slope:.1f}"
+        for slope in (slopes[flat], slopes[steep])
     )
-    return f"All grow like {low}" if low == high else f"{flat} grows like {low}, {steep} like {high}"
+    return (
+        f"All grow like {low}" if low == high else f"{flat} grows like {low}, {steep} like {high}"
+    )
 
 
 def _line(label: str, values: Values) -> Line:

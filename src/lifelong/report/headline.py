@@ -14,10 +14,19 @@ from lifelong.report.strip import quartiles
 COLUMNS = {  # statistic → heading, what it is
     "accuracy": ("accuracy", "after all tasks, mean over tasks"),
     "single_accuracy": ("single", "the learner taught one task alone"),
-    "reference_accuracy": ("reference", "a plain model of the same family and total size, all rows of one task"),
-    "gain": ("gain", "log(reference error / final error): above 0, it beats the plain single-task model"),
+    "reference_accuracy": (
+        "reference",
+        "a plain model of the same family and total size, all rows of one task",
+    ),
+    "gain": (
+        "gain",
+        "log(reference error / final error): above 0, it beats the plain single-task model",
+    ),
     "forward_transfer": ("FT", "forward transfer: what earlier tasks brought, log ratio of errors"),
-    "backward_transfer": ("BT", "backward transfer: what later tasks brought; below 0 is forgetting"),
+    "backward_transfer": (
+        "BT",
+        "backward transfer: what later tasks brought; below 0 is forgetting",
+    ),
     "transfer": ("T", "transfer: what all other tasks brought; T = FT + BT"),
     "train_seconds": ("train s", "seconds to learn a task, mean over tasks"),
     "predict_seconds": ("predict s", "seconds per 1000 rows after the last task"),
@@ -67,7 +76,9 @@ def _best(column: str, values: Sequence[float | None]) -> float | None:
     return min(known) if column in _LESS_IS_BETTER else max(known)
 
 
-def _cell(column: str, value: float | None, best: float | None, tables: Sequence[ErrorTable]) -> CellData:
+def _cell(
+    column: str, value: float | None, best: float | None, tables: Sequence[ErrorTable]
+) -> CellData:
     if value is None:
         return CellData(None, "–")
     spread = ""
@@ -100,6 +111,16 @@ def write_table(path: Path, results: Results) -> None:
         for label, values in means.items():
             tables = results.headline(label)
             sides = np.ravel([quartiles(tables, column) for column in spread])
-            numbers = ["" if values[column] is None else f"{values[column]:.6g}" for column in COLUMNS]
+            numbers = [
+                "" if values[column] is None else f"{values[column]:.6g}" for column in COLUMNS
+            ]
             repetitions = min(len(table.errors) for table in tables)
-            writer.writerow([results.spec.experiment, label, repetitions, *numbers, *(f"{side:.6g}" for side in sides)])
+            writer.writerow(
+                [
+                    results.spec.experiment,
+                    label,
+                    repetitions,
+                    *numbers,
+                    *(f"{side:.6g}" for side in sides),
+                ]
+            )

@@ -1,6 +1,5 @@
 """``report.html``: one page that needs no network, with its figures and tables as files beside it."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +8,14 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from lifelong.experiments.store import Store
-from lifelong.experiments.tables import Results, summary
+from lifelong.experiments.tables import Results
+from lifelong.report.files import write_numbers
 from lifelong.report.growth import AMOUNTS
-from lifelong.report.headline import COLUMNS, HeadlineRow, write_table
+from lifelong.report.headline import COLUMNS, HeadlineRow
+from lifelong.report.learner_facts import is_control
 from lifelong.report.runs import side_by_side
 from lifelong.report.sections import Picture, Section, section
 from lifelong.report.style import inline_svg, write
-from lifelong.report.tables import write_csv
 
 
 @dataclass(frozen=True)
@@ -30,9 +29,9 @@ class Shown:
 
 
 def write_report(folders: Sequence[Path], out: Path) -> list[Path]:
-    """Read the run directories, write ``report.html``, ``table.csv``, ``tasks.csv`` and ``figures/`` into ``out``.
+    """Read the run directories; write ``report.html``, ``figures/`` and all numbers into ``out``.
 
-    Elsewhere than in the run directory itself, ``summary.json`` and ``spec.json`` are written beside them.
+    Elsewhere than in the run directory itself, spec and packed rows are written beside them.
     """
     return write_sections([section(results) for results in side_by_side(folders)], out)
 
@@ -52,27 +51,20 @@ def write_sections(sections: Sequence[Section], out: Path) -> list[Path]:
 
 
 def _write_files(part: Section, where: Path) -> list[Path]:
-    where.mkdir(parents=True, exist_ok=True)
-    files = [where / "table.csv", where / "tasks.csv"]
-    write_table(files[0], part.results)
-    write_csv(files[1], [(stream, table) for (stream, _), table in part.results.tables.items()])
-    store = Store(where)
-    files.append(store.write_json("summary.json", summary(part.results)))
-    if not store.rows_path.exists():  # a run keeps the spec of its own rows; an older report's spec is replaced
-        store.write_spec(part.results.spec)
-    for picture in [*part.whole, *part.pictures]:
-        files += write(picture.figure, where / "figures" / _file_name(picture))
+    files = write_numbers(part, where)
+    for picture in part.in_files:
+        files += write(picture.figure, where / "figures" / picture.file_name)
     return files
-
-
-def _file_name(picture: Picture) -> str:
-    return re.sub(r"[^\w-]+", "-", picture.name.lower()).strip("-")
 
 
 def _render(pages: list[dict[str, Any]]) -> str:
     loader = PackageLoader("lifelong.report")
     environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters["signed"] = lambda value: f"{value:+.3f}".replace("-", "−")
     title = ", ".join(page["spec"].experiment for page in pages)
@@ -83,7 +75,7 @@ def _context(part: Section, where: Path) -> dict[str, Any]:
     results = part.results
     return {
         "spec": results.spec,
-        "finding": _finding(part.table),
+        "finding": _finding(results, part.table),
         "facts": _facts(results, part.table),
         "failures": _failures(results),
         "columns": COLUMNS,
@@ -101,15 +93,16 @@ def _context(part: Section, where: Path) -> dict[str, Any]:
 def _shown(picture: Picture, results: Results, where: Path) -> Shown:
     name = f"{results.spec.experiment}-{picture.name}"
     svg = Markup(inline_svg(picture.figure, name=name, alt=picture.alt))
-    return Shown(picture.title, picture.alt, svg, (where / "figures" / f"{_file_name(picture)}.svg").as_posix())
+    file = where / "figures" / f"{picture.file_name}.svg"
+    return Shown(picture.title, picture.alt, svg, file.as_posix())
 
 
-def _finding(rows: list[HeadlineRow]) -> str:
+def _finding(results: Results, rows: list[HeadlineRow]) -> str:
     """The one sentence on top."""
     best = rows[0]
-    gain, is_control = best.cells["gain"].value, abs(best.cells["transfer"].value or 0) < 5e-4
+    gain = best.cells["gain"].value
     versus = ""
-    if gain is not None and not is_control:
+    if gain is not None and not is_control(results.spec.learner(best.label)):
         versus = f", {'ahead of' if gain > 0 else 'behind'} the plain single-task model of its family ({gain:+.3f})"
     helped = sum((row.cells["transfer"].value or 0) > 5e-4 for row in rows)
     sentence = f"{best.label} is most accurate ({best.cells['accuracy'].text}){versus}. "

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lifelong.exceptions import DatasetError
 from lifelong.report.headline import COLUMNS, CellData, number
+from lifelong.report.learner_facts import growing_labels
 from lifelong.report.sections import Picture, Section
 
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
@@ -14,10 +15,14 @@ BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 def write_into(page: Path, part: Section, results: Path) -> None:
     """Replace what stands between the page's marks; ``results`` is where the report's files are."""
-    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN) if page.is_file() else ("", "", "")
+    before, begin, rest = (
+        page.read_text(encoding="utf-8").partition(BEGIN) if page.is_file() else ("", "", "")
+    )
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise DatasetError(f"{page} lacks the marks {BEGIN} and {END}. Put them where the results belong.")
+        raise DatasetError(
+            f"{page} lacks the marks {BEGIN} and {END}. Put them where the results belong."
+        )
     where = Path(os.path.relpath(results, page.parent)).as_posix()
     text = "\n".join(markdown(part, where))
     page.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
@@ -34,7 +39,7 @@ def markdown(part: Section, where: str) -> Iterator[str]:
     yield f"{len(part.table)} learners, repetitions: {repetitions}; {_versions(part)}. All files: [{where}]({where})."
     yield ""
     for picture in _shown(part):
-        yield f"![{picture.alt}]({where}/figures/{picture.name}.svg)\n"
+        yield f"![{picture.alt}]({where}/figures/{picture.file_name}.svg)\n"
     yield from (f"- {picture.title}." for picture in part.pictures)
     yield ""
     yield f"| learner | {' | '.join(heading for heading, _ in COLUMNS.values())} |"
@@ -42,6 +47,8 @@ def markdown(part: Section, where: str) -> Iterator[str]:
     for row in part.table:
         paper = spec.published.get(row.label, {})
         yield f"| {row.label} | {' | '.join(_cell(row.cells[name], name, paper.get(name)) for name in COLUMNS)} |"
+    if growing_labels(part.results) and any(one.name == "strip" for one in part.whole):
+        yield "\nA star (*) in the figure marks learners that add resources with every task."
     if counts[-1] > 1:
         yield "\nSmall: quartiles over repetitions, of the mean over tasks."
     if spec.published:
@@ -63,4 +70,6 @@ def _cell(cell: CellData, column: str, paper: float | None) -> str:
 
 def _versions(part: Section) -> str:
     first = part.results.rows[0]
-    return ", ".join(f"{name} {number}" for name, number in first.versions.items() if name != "lifelong")
+    return ", ".join(
+        f"{name} {number}" for name, number in first.versions.items() if name != "lifelong"
+    )

@@ -54,13 +54,21 @@ def draw_matrices(matrices: Sequence[Matrix], low: float, high: float) -> Figure
 
 def _draw(figure: Figure, axis: Any, shown: Matrix, low: float, high: float) -> None:
     n = len(shown.tasks)
-    picture = axis.imshow(shown.accuracy, cmap="viridis", vmin=low, vmax=high, interpolation="nearest")
+    picture = axis.imshow(
+        shown.accuracy, cmap="viridis", vmin=low, vmax=high, interpolation="nearest"
+    )
     if n <= 6:
         for (t, s), value in np.ndenumerate(shown.accuracy):
             if s >= t:
                 dark = (value - low) / max(high - low, 1e-9) < 0.6
                 axis.text(
-                    s, t, f"{value:.2f}", ha="center", va="center", fontsize=7, color="white" if dark else "black"
+                    s,
+                    t,
+                    f"{value:.2f}",
+                    ha="center",
+                    va="center",
+                    fontsize=7,
+                    color="white" if dark else "black",
                 )
     step = 1 if n <= 10 else max(1, n // 6)
     axis.set_yticks(range(0, n, step), [str(task) for task in shown.tasks[::step]])

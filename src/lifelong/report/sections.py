@@ -1,5 +1,6 @@
 """What a report shows of a run: facts, table, figures, each as data with the picture beside it."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from lifelong.experiments.tables import Results
 from lifelong.report.curves import Curves, draw_curves
 from lifelong.report.growth import Growth, growth_curves, growth_table
 from lifelong.report.headline import HeadlineRow, headline
+from lifelong.report.learner_facts import growing_labels
 from lifelong.report.matrices import Matrix, draw_matrices, matrix
 from lifelong.report.strip import STATISTICS, VENIAT, Tables, draw_strips, strips
 from lifelong.report.sweeps import first_task, learner_curve, stages, sweep
@@ -24,6 +26,11 @@ class Picture:
     title: str
     alt: str
     figure: Figure
+
+    @property
+    def file_name(self) -> str:
+        """The name of its file, without ``.svg``."""
+        return re.sub(r"[^\w-]+", "-", self.name.lower()).strip("-")
 
 
 @dataclass(frozen=True)
@@ -48,24 +55,36 @@ class Section:
     beside_paper: list[Comparison]
     whole: list[Picture]  # figures for files only: all panels in one picture
 
+    @property
+    def in_files(self) -> list[Picture]:
+        """The figures that have a file each."""
+        return [*self.whole, *self.pictures]
+
 
 def section(results: Results) -> Section:
     """Everything about a run."""
     kinds = {figure.kind for figure in results.spec.figures}
     rows = headline(results)
     measured: Tables = {row.label: results.headline(row.label) for row in rows}
-    pictures = [picture for figure in results.spec.figures for picture in _pictures(figure, results, measured)]
-    whole = [_whole_strip(measured)] if measured and "strip" in kinds else []
+    pictures = [
+        picture
+        for figure in results.spec.figures
+        for picture in _pictures(figure, results, measured)
+    ]
+    whole = [_whole_strip(results, measured)] if measured and "strip" in kinds else []
     growth = growth_table(results) if "growth" in kinds else []
     heat, all_heat = _matrices(measured) if "matrices" in kinds else ([], [])
-    return Section(results, rows, pictures, heat, growth, _beside_paper(results, rows), [*whole, *all_heat])
+    return Section(
+        results, rows, pictures, heat, growth, _beside_paper(results, rows), [*whole, *all_heat]
+    )
 
 
 def _pictures(figure: FigureSpec, results: Results, measured: Tables) -> Iterator[Picture]:
     if not measured:
         return
     if figure.kind in ("strip", "strip-veniat"):
-        for panel in strips(measured, tuple(STATISTICS if figure.kind == "strip" else VENIAT)):
+        statistics = tuple(STATISTICS if figure.kind == "strip" else VENIAT)
+        for panel in strips(measured, statistics, growing_labels(results)):
             name = f"strip-{panel.statistic}".replace("_", "-")
             yield Picture(name, panel.title, panel.alt, draw_strips([panel]))
     elif figure.kind == "growth":
@@ -88,8 +107,8 @@ def _drawn(curves: Curves) -> Picture:
     return Picture(curves.name, curves.title, curves.alt, draw_curves(curves))
 
 
-def _whole_strip(measured: Tables) -> Picture:
-    panels = strips(measured)
+def _whole_strip(results: Results, measured: Tables) -> Picture:
+    panels = strips(measured, growing=growing_labels(results))
     others = ", ".join(panel.statistic.replace("_", " ") for panel in panels[1:])
     alt = f"{panels[0].alt} Beside it, in the same way: {others}."
     return Picture("strip", panels[0].title, alt, draw_strips(panels))

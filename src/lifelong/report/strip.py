@@ -1,6 +1,9 @@
-"""Strip plots: one strip per learner, one dot per task (darker: older), the mean as a bar, quartiles as a line."""
+"""Strip plots: one strip per learner, one dot per task (darker: older), the mean as a bar, quartiles as a line.
 
-from collections.abc import Mapping, Sequence
+A star behind a name says that the learner adds resources with every task, as in the paper.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,11 +41,19 @@ class StripRow:
     ages: NDArray[np.float64]  # (T,), 0 oldest … 1 newest
     lower: float  # quartiles over repetitions of the mean over tasks
     upper: float
+    growing: bool = False  # adds resources with every task
 
     @property
     def mean(self) -> float:
         """Over tasks."""
         return float(np.mean(self.values))
+
+    @property
+    def name(self) -> str:
+        """What stands beside the strip."""
+        if self.growing:
+            return f"{self.label} *"
+        return self.label
 
 
 @dataclass(frozen=True)
@@ -55,23 +66,47 @@ class Strip:
     rows: tuple[StripRow, ...]
 
 
-def strips(tables: Tables, statistics: Sequence[str] = tuple(STATISTICS)) -> list[Strip]:
-    """A strip plot per statistic; learners in the same order in all of them, the most accurate first."""
+def strips(
+    tables: Tables,
+    statistics: Sequence[str] = tuple(STATISTICS),
+    growing: Collection[str] = (),
+) -> list[Strip]:
+    """A strip plot per statistic; in all of them the most accurate learner comes first.
+
+    Parameters
+    ----------
+    tables : learner → its tables
+    statistics : names, default those of :data:`STATISTICS`
+    growing : labels, default none
+        Learners that get a star, because they add resources with every task.
+    """
     order = sorted(tables, key=lambda label: -_row(label, tables[label], "accuracy").mean)
-    return [_strip(statistic, [_row(label, tables[label], statistic) for label in order]) for statistic in statistics]
+    panels = []
+    for statistic in statistics:
+        rows = [_row(label, tables[label], statistic, label in growing) for label in order]
+        panels.append(_strip(statistic, rows))
+    return panels
 
 
-def _row(label: str, tables: Sequence[ErrorTable], statistic: str) -> StripRow:
+def _row(
+    label: str,
+    tables: Sequence[ErrorTable],
+    statistic: str,
+    growing: bool = False,
+) -> StripRow:
     values = np.concatenate([getattr(table, statistic) for table in tables])
     ages = np.concatenate([np.linspace(0, 1, len(table.tasks)) for table in tables])
     lower, _, upper = quartiles(tables, statistic)
-    return StripRow(label, values, ages, lower, upper)
+    return StripRow(label, values, ages, lower, upper, growing)
 
 
 def quartiles(tables: Sequence[ErrorTable], statistic: str) -> tuple[float, float, float]:
     """Lower quartile, median, upper quartile over repetitions of the mean over tasks (and streams)."""
     n = min(len(table.errors) for table in tables)
-    each = [np.mean([np.mean(getattr(table.repetition(r), statistic)) for table in tables]) for r in range(n)]
+    each = [
+        np.mean([np.mean(getattr(table.repetition(r), statistic)) for table in tables])
+        for r in range(n)
+    ]
     lower, median, upper = np.percentile(each, [25, 50, 75])
     return float(lower), float(median), float(upper)
 
@@ -94,7 +129,9 @@ def _finding(statistic: str, rows: list[StripRow]) -> str:
     if statistic == "accuracy":
         return f"{best.label} is most accurate: {best.mean:.3f}"
     if statistic == "gain":
-        return f"{above} of {n} beat the plain single-task model" + (f", {best.label} most" if above else "")
+        return f"{above} of {n} beat the plain single-task model" + (
+            f", {best.label} most" if above else ""
+        )
     if statistic.endswith("backward_transfer"):
         below = sum(row.mean < -5e-4 for row in rows)
         return f"Later tasks help {above} of {n} learners; {below} forget"
@@ -105,11 +142,15 @@ def _finding(statistic: str, rows: list[StripRow]) -> str:
 def draw_strips(panels: Sequence[Strip]) -> Figure:
     """The panels side by side with one axis of learners."""
     n_rows = max(max(len(panel.rows) for panel in panels), 1)
-    longest = max((len(row.label) for panel in panels for row in panel.rows), default=0)
-    names = 0.07 * max(0, longest - 12)  # inches that long names take, so that a title still fits beside them
+    longest = max((len(row.name) for panel in panels for row in panel.rows), default=0)
+    names = 0.07 * max(
+        0, longest - 12
+    )  # inches that long names take, so that a title still fits beside them
     width = 4.8 if len(panels) == 1 else 3.1 * len(panels)
     figure = new_figure(width + names, 1.1 + 0.25 * n_rows)
-    for axis, panel in zip(figure.subplots(1, len(panels), squeeze=False, sharey=True)[0], panels, strict=True):
+    for axis, panel in zip(
+        figure.subplots(1, len(panels), squeeze=False, sharey=True)[0], panels, strict=True
+    ):
         _draw(axis, panel, title_width=46 if len(panels) == 1 else 34)
     return figure
 
@@ -119,12 +160,14 @@ def _draw(axis: Any, panel: Strip, title_width: int) -> None:
     for y, row in enumerate(panel.rows):
         colour = colour_of(row.label, labels)
         spread = np.where(np.arange(len(row.values)) % 2, 0.16, -0.16) * (len(row.values) > 6)
-        axis.scatter(row.values, y + spread, s=15, color=colour, alpha=1 - 0.65 * row.ages, linewidths=0)
+        # Nothing to clip: the axes hold all dots. Without it, a file has half the size.
+        look = {"s": 15, "color": colour, "alpha": 1 - 0.65 * row.ages, "linewidths": 0}
+        axis.scatter(row.values, y + spread, clip_on=False, **look)
         axis.plot([row.lower, row.upper], [y, y], color=INK, lw=1)
         axis.plot([row.mean] * 2, [y - 0.34, y + 0.34], color=INK, lw=1.8)
     if panel.statistic != "accuracy":
         axis.axvline(0, color=GREY, lw=0.8, zorder=0)
-    axis.set_yticks(range(len(labels)), labels)
+    axis.set_yticks(range(len(labels)), [row.name for row in panel.rows])
     axis.set_ylim(len(labels) - 0.4, -0.6)
     axis.xaxis.set_major_locator(MaxNLocator(nbins=5))
     plain(axis, title=panel.title, xlabel=_NAMES[panel.statistic], title_width=title_width)

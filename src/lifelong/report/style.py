@@ -12,20 +12,21 @@ from matplotlib.figure import Figure
 
 INK, GREY = "#1f2328", "#8b949e"
 _OURS = {"silly-n": "#d1495b", "silly-f": "#2a78b8"}
-_CONTROLS = {"single": "#9a8c7c", "rf": "#7d8a97"}
+FIXED = {**_OURS, "single": "#9a8c7c", "rf": "#7d8a97"}
+"""Learners that have the same colour in every figure, ours and those they are compared with."""
 _OTHERS = ("#3a9d6e", "#c98a1b", "#8a63c9", "#2f9fb0", "#b0568f", "#7f8f2a", "#5a72c4", "#b5663a")
 _MANY = "#5f8296"  # when there are more learners than colours
 _INCH = 72  # points
 
 
 def colour_of(label: str, labels: Sequence[str]) -> str:
-    """A learner's colour: ours and the controls always have the same one, the others by their place."""
-    for name, colour in {**_OURS, **_CONTROLS}.items():
-        if label == name:
-            return colour
+    """A learner's colour: a fixed one if it has one, else by its place among the others."""
+    if label in FIXED:
+        return FIXED[label]
     if len(labels) > len(_OTHERS) + 4:
         return next((colour for name, colour in _OURS.items() if label.startswith(name)), _MANY)
-    return _OTHERS[[other for other in labels if other not in {**_OURS, **_CONTROLS}].index(label) % len(_OTHERS)]
+    others = [other for other in labels if other not in FIXED]
+    return _OTHERS[others.index(label) % len(_OTHERS)]
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -33,7 +34,9 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def plain(axis: Any, *, title: str = "", xlabel: str = "", ylabel: str = "", title_width: int = 46) -> None:
+def plain(
+    axis: Any, *, title: str = "", xlabel: str = "", ylabel: str = "", title_width: int = 46
+) -> None:
     """Two spines, labels that a phone can show, a title on the left in lines of so many letters."""
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
@@ -55,27 +58,45 @@ def _settled(figure: Figure) -> Figure:
 
 def write(figure: Figure, path: Path) -> list[Path]:
     """The figure as SVG and PNG; the same figure gives the same bytes."""
-    paths = [path.with_suffix(".svg"), path.with_suffix(".png")]
+    svg = write_svg(figure, path)
+    png = path.with_suffix(".png")
+    figure.savefig(png, dpi=150)
+    return [svg, png]
+
+
+def write_svg(figure: Figure, path: Path) -> Path:
+    """The figure as SVG on white paper; text is text: small files that can be searched."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context({"svg.hashsalt": path.name}):
-        for file in paths:
-            _settled(figure).savefig(file, dpi=150, metadata={"Date": None} if file.suffix == ".svg" else None)
-    return paths
+    file = path.with_suffix(".svg")
+    file.write_text(_svg(figure, path.name), encoding="utf-8")
+    return file
 
 
 def inline_svg(figure: Figure, *, name: str, alt: str) -> str:
     """The figure as an SVG element for a page: text is text, ink takes the page's colour, the background its paper."""
-    buffer = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
-        _settled(figure).savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    svg = buffer.getvalue()
+    svg = _svg(figure, name, transparent=True)
     svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r'(<svg\b[^>]*?) height="[^"]*"', r"\1", svg, count=1)
     svg = _private_names(svg, name)
     width = figure.get_figwidth() * _INCH
-    return svg.replace("<svg", f'<svg role="img" aria-label="{_escape(alt)}" style="max-width:{width:.0f}pt"', 1)
+    return svg.replace(
+        "<svg", f'<svg role="img" aria-label="{_escape(alt)}" style="max-width:{width:.0f}pt"', 1
+    )
+
+
+def _svg(figure: Figure, name: str, transparent: bool = False) -> str:
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+        no_date = {"Date": None}
+        _settled(figure).savefig(buffer, format="svg", transparent=transparent, metadata=no_date)
+    svg = re.sub(r"<metadata>.*?</metadata>", "", buffer.getvalue(), flags=re.DOTALL)
+    return re.sub(r'\b(?:d|x|y)="[^"]*"', _rounded, svg)
+
+
+def _rounded(attribute: re.Match[str]) -> str:
+    """The places of an attribute to a hundredth of a point, which nobody can see."""
+    return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", attribute[0])
 
 
 def _private_names(svg: str, name: str) -> str:
@@ -87,4 +108,6 @@ def _private_names(svg: str, name: str) -> str:
 
 
 def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+    return (
+        text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+    )

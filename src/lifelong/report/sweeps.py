@@ -25,7 +25,13 @@ ALL_TASKS = "all tasks"
 
 
 def sweep(
-    results: Results, *, statistic: str, task: TaskName, over: str, min_tasks: int = 1, groups: Sequence[str] = ()
+    results: Results,
+    *,
+    statistic: str,
+    task: TaskName,
+    over: str,
+    min_tasks: int = 1,
+    groups: Sequence[str] = (),
 ) -> Curves | None:
     """A statistic against where each stream is on its axis.
 
@@ -36,11 +42,19 @@ def sweep(
     groups : list of str
         Only the streams of those groups; all that have a place on an axis if there are none.
     """
-    points = [part for part in results.spec.parts if part.at is not None and (not groups or part.group in groups)]
+    points = [
+        part
+        for part in results.spec.parts
+        if part.at is not None and (not groups or part.group in groups)
+    ]
     lines = []
     for label in (learner.label for learner in results.spec.learners):
         found = {part.at or 0.0: results.tables.get((part.name, label)) for part in points}
-        known = [(at, table) for at, table in sorted(found.items()) if table and _has(table, task, min_tasks)]
+        known = [
+            (at, table)
+            for at, table in sorted(found.items())
+            if table and _has(table, task, min_tasks)
+        ]
         if len(known) > 1:
             each = [_each(table, statistic, task) for _, table in known]
             middle = [_pooled(table, statistic, task) for _, table in known]
@@ -55,7 +69,11 @@ def sweep(
 
 
 def _has(table: ErrorTable, task: TaskName, min_tasks: int) -> bool:
-    known = task in table.tasks or task == ALL_TASKS or (isinstance(task, int) and task < len(table.tasks))
+    known = (
+        task in table.tasks
+        or task == ALL_TASKS
+        or (isinstance(task, int) and task < len(table.tasks))
+    )
     return known and len(table.tasks) >= min_tasks
 
 
@@ -93,19 +111,28 @@ def _sweep_finding(lines: list[Line], statistic: str) -> str:
 
 def learner_curve(results: Results, *, statistic: str, over: str) -> Curves | None:
     """A statistic, mean over tasks, against a learner's own setting; learners of the same name make one line."""
-    names = dict.fromkeys(learner.name for learner in results.spec.learners if learner.at is not None)
+    names = dict.fromkeys(
+        learner.name for learner in results.spec.learners if learner.at is not None
+    )
     lines = []
     for name in names:
         points = {
             learner.at: tables
             for learner in results.spec.learners
-            if learner.name == name and learner.at is not None and (tables := results.headline(learner.label))
+            if learner.name == name
+            and learner.at is not None
+            and (tables := results.headline(learner.label))
         }
         ordered = sorted(points.items())
         if len(ordered) > 1:
-            middle = [float(np.mean([np.mean(getattr(table, statistic)) for table in tables])) for _, tables in ordered]
+            middle = [
+                float(np.mean([np.mean(getattr(table, statistic)) for table in tables]))
+                for _, tables in ordered
+            ]
             each = [_means(tables[0], statistic) for _, tables in ordered]
-            lines.append(_line(name, np.array([at for at, _ in ordered], dtype=np.float64), middle, each))
+            lines.append(
+                _line(name, np.array([at for at, _ in ordered], dtype=np.float64), middle, each)
+            )
     if not lines or any(np.isnan(line.y).all() for line in lines):
         return None
     what, first = HEADINGS[statistic], lines[0]
@@ -122,12 +149,21 @@ def learner_curve(results: Results, *, statistic: str, over: str) -> Curves | No
 
 
 def _means(table: ErrorTable, statistic: str) -> list[float]:
-    return [float(np.mean(getattr(table.repetition(r), statistic))) for r in range(len(table.errors))]
+    return [
+        float(np.mean(getattr(table.repetition(r), statistic))) for r in range(len(table.errors))
+    ]
 
 
 def stages(results: Results) -> Curves | None:
     """The mean error on the tasks seen so far, as tasks arrive."""
-    return _over_stages(results, "stages", "mean error on tasks seen so far", _seen_so_far, np.asarray, _stages_finding)
+    return _over_stages(
+        results,
+        "stages",
+        "mean error on tasks seen so far",
+        _seen_so_far,
+        np.asarray,
+        _stages_finding,
+    )
 
 
 def first_task(results: Results) -> Curves | None:

@@ -43,7 +43,9 @@ def _cell(statistic: str, table: ErrorTable, best: float) -> str:
     if np.isnan(value):
         return "–"
     if statistic.endswith("accuracy"):
-        return f"[bold]{value:.3f}[/]" if statistic == "accuracy" and value == best else f"{value:.3f}"
+        return (
+            f"[bold]{value:.3f}[/]" if statistic == "accuracy" and value == best else f"{value:.3f}"
+        )
     if abs(value) < 5e-4:
         return "0"
     return f"[{'green' if value > 0 else 'red'}]{value:+.3f}[/]"
@@ -53,11 +55,17 @@ def write_csv(path: Path, parts: Sequence[tuple[str, ErrorTable]]) -> None:
     """One line per (stream, learner, task), with the quartiles over repetitions."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        spread = [f"{statistic}_{side}" for statistic in COLUMNS for side in ("lower", "median", "upper")]
+        spread = [
+            f"{statistic}_{side}" for statistic in COLUMNS for side in ("lower", "median", "upper")
+        ]
         writer.writerow(["stream", "learner", "task", "repetitions", *COLUMNS, *spread])
         for title, table in parts:
             columns = [getattr(table, statistic) for statistic in COLUMNS]
-            columns += [table.spread(name)[side] for name in COLUMNS for side in ("lower", "median", "upper")]
+            columns += [
+                table.spread(name)[side]
+                for name in COLUMNS
+                for side in ("lower", "median", "upper")
+            ]
             for t, task in enumerate(table.tasks):
                 values = [f"{column[t]:.6g}" for column in columns]
                 writer.writerow([title, table.learner, task, len(table.single), *values])

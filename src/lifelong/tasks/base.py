@@ -8,7 +8,15 @@ from typing import Any, overload
 import numpy as np
 
 from lifelong._random import RandomState, generator, seed_from
-from lifelong._validation import Labels, Rows, check_labels, check_rows, check_share, classes_in, encode_labels
+from lifelong._validation import (
+    Labels,
+    Rows,
+    check_labels,
+    check_rows,
+    check_share,
+    classes_in,
+    encode_labels,
+)
 from lifelong.exceptions import InputError, UnknownTaskError
 from lifelong.tasks._rows import draw_share, rows_of_classes
 
@@ -49,7 +57,13 @@ class Task:
 
     @classmethod
     def from_arrays(
-        cls, name: TaskName, X: Any, y: Any, *, test_share: float = 0.25, random_state: RandomState = 0
+        cls,
+        name: TaskName,
+        X: Any,
+        y: Any,
+        *,
+        test_share: float = 0.25,
+        random_state: RandomState = 0,
     ) -> "Task":
         """A task from rows and labels alone: ``test_share`` of each class's rows, drawn at random, are for testing.
 
@@ -99,7 +113,9 @@ class TaskStream:
         names = [task.name for task in ready]
         if len(set(names)) < len(names):
             raise InputError(f"Every task in a stream needs a name of its own; got {names}.")
-        self._loaders: dict[TaskName, Callable[[], Task]] = {task.name: partial(_itself, task) for task in ready}
+        self._loaders: dict[TaskName, Callable[[], Task]] = {
+            task.name: partial(_itself, task) for task in ready
+        }
 
     @classmethod
     def lazy(cls, loaders: Mapping[TaskName, Callable[[], Task]]) -> "TaskStream":
@@ -115,7 +131,9 @@ class TaskStream:
 
     def map(self, change: Callable[[Task], Task]) -> "TaskStream":
         """The stream with ``change`` applied to each task when it is loaded; names stay."""
-        return TaskStream.lazy({name: partial(_changed, change, load) for name, load in self._loaders.items()})
+        return TaskStream.lazy(
+            {name: partial(_changed, change, load) for name, load in self._loaders.items()}
+        )
 
     def __len__(self) -> int:
         return len(self._loaders)
@@ -127,7 +145,9 @@ class TaskStream:
     def named(self, name: TaskName) -> Task:
         """The task of that name, loaded now."""
         if name not in self._loaders:
-            raise UnknownTaskError(f"No task {name!r} in this stream. Its tasks: {', '.join(map(repr, self.names))}.")
+            raise UnknownTaskError(
+                f"No task {name!r} in this stream. Its tasks: {', '.join(map(repr, self.names))}."
+            )
         return self._loaders[name]()
 
     @overload
@@ -140,7 +160,9 @@ class TaskStream:
             return TaskStream.lazy({name: self._loaders[name] for name in self.names[key]})
         if isinstance(key, int | np.integer):
             if not -len(self) <= key < len(self):
-                raise UnknownTaskError(f"No task at position {key}: this stream has {len(self)} tasks.")
+                raise UnknownTaskError(
+                    f"No task at position {key}: this stream has {len(self)} tasks."
+                )
             key = self.names[int(key)]
         return self.named(key)
 

@@ -9,11 +9,18 @@ from lifelong._random import RandomState, generator, seed_from
 from lifelong._validation import Rows, check_choice, check_count
 from lifelong.tasks.base import Task, TaskStream
 
-_MEANS = np.array([[0.5, 0.5], [-0.5, -0.5], [0.5, -0.5], [-0.5, 0.5]])  # two of class 0, two of class 1
+_MEANS = np.array(
+    [[0.5, 0.5], [-0.5, -0.5], [0.5, -0.5], [-0.5, 0.5]]
+)  # two of class 0, two of class 1
 
 
 def gaussian_xor(
-    n: int, *, angle: float = 0.0, flip: bool = False, std: float = 0.25, random_state: RandomState = None
+    n: int,
+    *,
+    angle: float = 0.0,
+    flip: bool = False,
+    std: float = 0.25,
+    random_state: RandomState = None,
 ) -> tuple[Rows, NDArray[np.int64]]:
     """Rows of Gaussian XOR, equal class priors.
 
@@ -60,10 +67,14 @@ def xor_stream(
 
     def task(name: str, n_train: int, angle: float, flip: bool) -> Task:
         train, test = (
-            gaussian_xor(rows, angle=angle, flip=flip, std=std, random_state=generator(seed, name, part))
+            gaussian_xor(
+                rows, angle=angle, flip=flip, std=std, random_state=generator(seed, name, part)
+            )
             for part, rows in (("train", n_train), ("test", n_test))
         )
         return Task(name, *train, *test)
 
     xnor = second == "xnor"
-    return TaskStream([task("xor", n, 0.0, False), task(second, n_second or n, 0.0 if xnor else angle, xnor)])
+    return TaskStream(
+        [task("xor", n, 0.0, False), task(second, n_second or n, 0.0 if xnor else angle, xnor)]
+    )

@@ -15,7 +15,13 @@ from lifelong.tasks.base import Task, TaskName, TaskStream
 
 
 def split_classes(
-    X_train: Any, y_train: Any, X_test: Any, y_test: Any, *, classes_per_task: int, classes: Sequence[Any] | None = None
+    X_train: Any,
+    y_train: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    classes_per_task: int,
+    classes: Sequence[Any] | None = None,
 ) -> TaskStream:
     """Classes in label order (or in the order of ``classes``), so many per task → a stream named 1, 2, ….
 
@@ -24,12 +30,23 @@ def split_classes(
     [[1, 2], [3]]
     """
     X_train, X_test = check_rows(X_train), check_rows(X_test)
-    y_train, y_test = check_labels(y_train, n_rows=len(X_train)), check_labels(y_test, n_rows=len(X_test))
+    y_train, y_test = (
+        check_labels(y_train, n_rows=len(X_train)),
+        check_labels(y_test, n_rows=len(X_test)),
+    )
     order = list(classes) if classes is not None else classes_in(y_train)
 
     def task(start: int) -> Task:
-        train, test = (_is_among(y, order[start : start + classes_per_task]) for y in (y_train, y_test))
-        return Task(start // classes_per_task + 1, X_train[train], y_train[train], X_test[test], y_test[test])
+        train, test = (
+            _is_among(y, order[start : start + classes_per_task]) for y in (y_train, y_test)
+        )
+        return Task(
+            start // classes_per_task + 1,
+            X_train[train],
+            y_train[train],
+            X_test[test],
+            y_test[test],
+        )
 
     return TaskStream(task(start) for start in range(0, len(order), classes_per_task))
 
@@ -44,9 +61,14 @@ def overlapping_classes(
     """
     check_count(n_tasks, "n_tasks")
     if not 1 <= classes_per_task <= len(classes):
-        raise InputError(f"{classes_per_task} classes per task cannot be drawn from {len(classes)}. Ask for fewer.")
+        raise InputError(
+            f"{classes_per_task} classes per task cannot be drawn from {len(classes)}. Ask for fewer."
+        )
     seed = seed_from(random_state)
-    draws = (generator(seed, "overlapping classes", number).permutation(len(classes)) for number in range(n_tasks))
+    draws = (
+        generator(seed, "overlapping classes", number).permutation(len(classes))
+        for number in range(n_tasks)
+    )
     return [[classes[position] for position in sorted(drawn[:classes_per_task])] for drawn in draws]
 
 
@@ -66,7 +88,9 @@ def rows_per_class(task: Task, n: int, *, random_state: RandomState = None) -> T
 def reorder(stream: TaskStream, order: Sequence[TaskName]) -> TaskStream:
     """The same tasks in another order of names."""
     if sorted(map(repr, order)) != sorted(map(repr, stream.names)):
-        raise InputError(f"An order names each task once. Tasks: {stream.names}; order: {list(order)}.")
+        raise InputError(
+            f"An order names each task once. Tasks: {stream.names}; order: {list(order)}."
+        )
     return TaskStream.lazy({name: partial(stream.named, name) for name in order})
 
 
@@ -84,16 +108,24 @@ def shuffle_labels(task: Task, *, random_state: RandomState = None) -> Task:
 
 def rotate(task: Task, degrees: float) -> Task:
     """The task with every image turned; what turns in from outside repeats the edge."""
-    return replace(task, X_train=rotate_images(task.X_train, degrees), X_test=rotate_images(task.X_test, degrees))
+    return replace(
+        task,
+        X_train=rotate_images(task.X_train, degrees),
+        X_test=rotate_images(task.X_test, degrees),
+    )
 
 
 def rotate_images(X: np.ndarray, degrees: float) -> np.ndarray:
     """Images (n, c, h, w) turned counter-clockwise by ``degrees``."""
     if X.ndim != 4:
-        raise InputError(f"Only images (n, c, h, w) can be rotated; these rows have shape {X.shape}.")
+        raise InputError(
+            f"Only images (n, c, h, w) can be rotated; these rows have shape {X.shape}."
+        )
     if degrees % 90 == 0:  # exact: no pixel is interpolated
         return np.ascontiguousarray(np.rot90(X, int(degrees // 90), axes=(2, 3)))
-    return np.asarray(ndimage.rotate(X, degrees, axes=(3, 2), reshape=False, order=1, mode="nearest"))
+    return np.asarray(
+        ndimage.rotate(X, degrees, axes=(3, 2), reshape=False, order=1, mode="nearest")
+    )
 
 
 def halve(task: Task, *, random_state: RandomState = None) -> tuple[Task, Task]:
@@ -101,9 +133,13 @@ def halve(task: Task, *, random_state: RandomState = None) -> tuple[Task, Task]:
     rng = generator(seed_from(random_state), task.name, "halve")
     shuffled = rng.permutation(len(task.y_train))
     codes = np.array([task.classes.index(label) for label in task.y_train[shuffled].tolist()])
-    dealt = shuffled[np.argsort(codes, kind="stable")]  # by class, random within a class; then dealt out in turn
+    dealt = shuffled[
+        np.argsort(codes, kind="stable")
+    ]  # by class, random within a class; then dealt out in turn
     first, second = (
-        replace(task, name=f"{task.name}-{side}", X_train=task.X_train[rows], y_train=task.y_train[rows])
+        replace(
+            task, name=f"{task.name}-{side}", X_train=task.X_train[rows], y_train=task.y_train[rows]
+        )
         for side, rows in (("a", dealt[0::2]), ("b", dealt[1::2]))
     )
     return first, second
@@ -111,4 +147,6 @@ def halve(task: Task, *, random_state: RandomState = None) -> tuple[Task, Task]:
 
 def _is_among(labels: Labels, wanted: Sequence[Any]) -> np.ndarray:
     chosen = set(wanted)
-    return np.fromiter((label in chosen for label in labels.tolist()), dtype=bool, count=len(labels))
+    return np.fromiter(
+        (label in chosen for label in labels.tolist()), dtype=bool, count=len(labels)
+    )

@@ -5,7 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flwr.app import Array, ArrayRecord, ConfigRecord, Context, Error, Message, MetricRecord, RecordDict
+from flwr.app import (
+    Array,
+    ArrayRecord,
+    ConfigRecord,
+    Context,
+    Error,
+    Message,
+    MetricRecord,
+    RecordDict,
+)
 from flwr.serverapp import Grid
 from flwr.supercore.task_identity import TaskIdentity
 
@@ -25,7 +34,11 @@ sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parent / "hostil
 from hostile_client import app as hostile_app
 from small_sites import NAMES, make_site
 
-TaskIdentity.run_id, TaskIdentity.node_id, TaskIdentity.task_id = 1, 1, 1  # as Flower does when it starts an app
+TaskIdentity.run_id, TaskIdentity.node_id, TaskIdentity.task_id = (
+    1,
+    1,
+    1,
+)  # as Flower does when it starts an app
 TEXT = {"protocol": 1, "site": "ann", "has": [], "refused": [], "reasons": []}
 
 
@@ -57,7 +70,13 @@ class Loop(Grid):
 
 
 def context(node_config, run_config=None):
-    return Context(run_id=1, node_id=1, node_config=node_config, state=RecordDict(), run_config=run_config or {})
+    return Context(
+        run_id=1,
+        node_id=1,
+        node_config=node_config,
+        state=RecordDict(),
+        run_config=run_config or {},
+    )
 
 
 @pytest.fixture
@@ -65,12 +84,15 @@ def nodes(tmp_path):
     for number in range(3):
         make_site(tmp_path, number)
     return {
-        number: (client_app, {"site": name, "directory": str(tmp_path / name)}) for number, name in enumerate(NAMES, 1)
+        number: (client_app, {"site": name, "directory": str(tmp_path / name)})
+        for number, name in enumerate(NAMES, 1)
     }
 
 
 def test_messages_survive_the_way():
-    request = Request({"ann/digits": b"\0\1" * 5000, "bob/3": b""}, frozenset({"ann/digits", "x/y"}))
+    request = Request(
+        {"ann/digits": b"\0\1" * 5000, "bob/3": b""}, frozenset({"ann/digits", "x/y"})
+    )
     assert request_from_records(request_to_records(request)) == request
     assert request_from_records(request_to_records(Request())) == Request()
     reply = Reply("ann", {"ann/digits": b"abc"}, frozenset({"a/b"}), {"c/d": "because"})
@@ -84,10 +106,26 @@ def test_messages_survive_the_way():
         RecordDict({"exchange": ConfigRecord()}),
         RecordDict({"exchange": MetricRecord({"protocol": 1})}),
         RecordDict({"exchange": ConfigRecord({"protocol": 1})}),
-        RecordDict({"exchange": ConfigRecord({"protocol": 1, "site": 3, "has": [], "refused": [], "reasons": []})}),
-        RecordDict({"exchange": ConfigRecord({"protocol": 1, "site": "a", "has": [1], "refused": [], "reasons": []})}),
         RecordDict(
-            {"exchange": ConfigRecord({"protocol": 1, "site": "a", "has": [], "refused": ["x"], "reasons": []})}
+            {
+                "exchange": ConfigRecord(
+                    {"protocol": 1, "site": 3, "has": [], "refused": [], "reasons": []}
+                )
+            }
+        ),
+        RecordDict(
+            {
+                "exchange": ConfigRecord(
+                    {"protocol": 1, "site": "a", "has": [1], "refused": [], "reasons": []}
+                )
+            }
+        ),
+        RecordDict(
+            {
+                "exchange": ConfigRecord(
+                    {"protocol": 1, "site": "a", "has": [], "refused": ["x"], "reasons": []}
+                )
+            }
         ),
     ],
 )
@@ -97,7 +135,9 @@ def test_other_records_are_one_clear_error(records):
 
 
 def test_another_version_is_named():
-    with pytest.raises(InputError, match="speaks version 7 .* this side version 1. Install the same"):
+    with pytest.raises(
+        InputError, match="speaks version 7 .* this side version 1. Install the same"
+    ):
         request_from_records(RecordDict({"exchange": ConfigRecord({"protocol": 7})}))
 
 
@@ -123,7 +163,10 @@ def test_two_rounds_bring_everything_to_everybody(nodes, tmp_path):
     ],
 )
 def test_one_that_misbehaves_is_noted_and_the_others_go_on(hostile, line, nodes, tmp_path):
-    nodes[9] = hostile_app, {"site": "eve", "directory": nodes[1][1]["directory"], "hostile": hostile}
+    nodes[9] = (
+        hostile_app,
+        {"site": "eve", "directory": nodes[1][1]["directory"], "hostile": hostile},
+    )
     grid, hub = Loop({node: nodes[node] for node in (1, 2, 9)}), Hub()
     play(grid, hub, timeout=1, turn=1)
     play(grid, hub, timeout=1, turn=2)
@@ -152,14 +195,23 @@ def test_a_site_that_cannot_take_part_tells_the_server_no_folder(nodes, tmp_path
 
 @pytest.mark.parametrize(
     "config",
-    [{}, {"site": "ann"}, {"site": "a/b", "directory": "d"}, {"site": "ann", "directory": "d", "max-bytes": 0}],
+    [
+        {},
+        {"site": "ann"},
+        {"site": "a/b", "directory": "d"},
+        {"site": "ann", "directory": "d", "max-bytes": 0},
+    ],
 )
 def test_a_node_without_its_configuration_says_so_in_its_log(config, caplog):
-    [reply] = Loop({1: (client_app, config)}).send_and_receive([Message(request_to_records(Request()), 1, "train")])
+    [reply] = Loop({1: (client_app, config)}).send_and_receive(
+        [Message(request_to_records(Request()), 1, "train")]
+    )
     assert reply.has_error()
 
 
-@pytest.mark.parametrize("settings", [{"rounds": 0}, {"rounds": "two"}, {"max-bytes": -1}, {"pause": -1}])
+@pytest.mark.parametrize(
+    "settings", [{"rounds": 0}, {"rounds": "two"}, {"max-bytes": -1}, {"pause": -1}]
+)
 def test_settings_out_of_range_are_named(settings, nodes):
     with pytest.raises(ParameterError, match=next(iter(settings))):
         main(Loop(nodes), context({}, {"sites": 3, **settings}))
@@ -168,5 +220,7 @@ def test_settings_out_of_range_are_named(settings, nodes):
 def test_a_simulated_site_is_a_folder_in_a_folder(nodes, tmp_path):
     from lifelong.federated.client import site_from
 
-    site = site_from(context({"partition-id": 1, "num-partitions": 3}, {"simulated-sites": str(tmp_path)}))
+    site = site_from(
+        context({"partition-id": 1, "num-partitions": 3}, {"simulated-sites": str(tmp_path)})
+    )
     assert (site.name, site.directory) == ("bob", tmp_path / "bob")

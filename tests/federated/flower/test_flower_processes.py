@@ -45,9 +45,15 @@ def test_sites_join_late_leave_and_send_garbage_and_the_others_go_on(sites, tmp_
         flower.start_site("eve", sites / "ann", more='hostile="garbage"')
         output = []
         settings = "rounds=6 pause=4 sites=3 timeout=120"
-        run = threading.Thread(target=lambda: output.append(flower.run(settings, app=HERE / "hostile")))
+        run = threading.Thread(
+            target=lambda: output.append(flower.run(settings, app=HERE / "hostile"))
+        )
         run.start()
-        wait_until(lambda: "bob/digits" in encoders(sites / "ann") and "ann/digits" in encoders(sites / "bob"))
+        wait_until(
+            lambda: (
+                "bob/digits" in encoders(sites / "ann") and "ann/digits" in encoders(sites / "bob")
+            )
+        )
         flower.stop("bob")  # leaves
         flower.start_site("cem", sites / "cem")  # joins
         run.join()
@@ -61,19 +67,34 @@ def test_sites_join_late_leave_and_send_garbage_and_the_others_go_on(sites, tmp_
 def test_the_example_says_the_same_by_every_way(via):
     command = [sys.executable, str(EXAMPLES / "federated_speakers.py"), "--smoke", "--via"]
     direct, real = (
-        subprocess.run([*command, way], check=True, capture_output=True, text=True, timeout=900, env=dict(os.environ))
+        subprocess.run(
+            [*command, way],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=900,
+            env=dict(os.environ),
+        )
         for way in ("nothing", via)
     )
     accuracies = [
-        [line.split()[:6] for line in done.stdout.splitlines() if line.split()[:1] in [[name] for name in NAMES]]
+        [
+            line.split()[:6]
+            for line in done.stdout.splitlines()
+            if line.split()[:1] in [[name] for name in NAMES]
+        ]
         for done in (direct, real)
     ]
     assert len(accuracies[0]) == 3
     assert accuracies[0] == accuracies[1]
     if via == "processes":
         assert "marked rows: 0 of 225 pairs" in real.stdout
-        asked = next(line for line in real.stdout.splitlines() if line.startswith("sites asked for "))
-        assert all(path.startswith("/v1/fleet/") for path in asked[16:].split(", "))  # docs/federated.md relies on it
+        asked = next(
+            line for line in real.stdout.splitlines() if line.startswith("sites asked for ")
+        )
+        assert all(
+            path.startswith("/v1/fleet/") for path in asked[16:].split(", ")
+        )  # docs/federated.md relies on it
 
 
 def test_an_address_where_nobody_listens_is_one_clear_line(tmp_path):

@@ -1,8 +1,8 @@
 """Every figure and table of the paper by name: one file each, an explicit dict, no registration on import."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 
+from lifelong._words import did_you_mean
 from lifelong.exceptions import ParameterError
 from lifelong.experiments.catalogue import (
     ablation_best,
@@ -70,8 +70,7 @@ def experiment(name: str) -> Experiment:
     """
     if name in EXPERIMENTS:
         return EXPERIMENTS[name]
-    near = get_close_matches(name, EXPERIMENTS, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(name, EXPERIMENTS)
     raise ParameterError(f"Unknown experiment {name!r}.{hint} Known: {', '.join(EXPERIMENTS)}.")
 
 

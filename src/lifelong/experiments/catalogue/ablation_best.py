@@ -11,7 +11,9 @@ from lifelong.experiments.spec import Part
 _UNTRAINED = {"recipe": {"iterations": 100, "batch_size": 64, "lr": 1e-9, "augment": True}}
 
 
-def _version(part: Part, repetitions: int, settings: Mapping[str, Any], strong: Mapping[str, Any]) -> Version:
+def _version(
+    part: Part, repetitions: int, settings: Mapping[str, Any], strong: Mapping[str, Any]
+) -> Version:
     plainer = {**strong, "recipe": {**strong["recipe"], "augment": False}}
     ladder = (
         learner("single", settings),
@@ -38,7 +40,14 @@ EXPERIMENT = Experiment(
     question="What does each part of our most accurate learner bring?",
     full=_version(Part("CIFAR 10×10", "cifar-10x10"), 3, PLAIN, STRONG),
     smoke=_version(
-        Part("CIFAR 10×10", "cifar-10x10", {"n_tasks": 2, "rows_per_class": 4, "test_rows_per_class": 3}), 1, TINY, TINY
+        Part(
+            "CIFAR 10×10",
+            "cifar-10x10",
+            {"n_tasks": 2, "rows_per_class": 4, "test_rows_per_class": 3},
+        ),
+        1,
+        TINY,
+        TINY,
     ),
     figures=(STRIP, MATRICES),
 )

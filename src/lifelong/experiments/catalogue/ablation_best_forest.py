@@ -21,7 +21,13 @@ EXPERIMENT = Experiment(
     question="What does each part of our most accurate forests bring?",
     full=Version((Part("tabular CIFAR", "tabular-cifar"),), _LADDER, 5),
     smoke=Version(
-        (Part("tabular CIFAR", "tabular-cifar", {"n_tasks": 2, "rows_per_class": 4, "test_rows_per_class": 3}),),
+        (
+            Part(
+                "tabular CIFAR",
+                "tabular-cifar",
+                {"n_tasks": 2, "rows_per_class": 4, "test_rows_per_class": 3},
+            ),
+        ),
         _LADDER,
         1,
     ),

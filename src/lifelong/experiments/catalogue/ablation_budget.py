@@ -10,7 +10,19 @@ from lifelong.experiments.catalogue.entry import Experiment, Version, learner, l
 from lifelong.experiments.catalogue.settings import OWN, PLAIN, TINY
 from lifelong.experiments.spec import Part
 
-_CONSTANT = ("none", "ewc", "o-ewc", "si", "lwf", "total-replay", "partial-replay", "er", "a-gem", "tag", "coscl")
+_CONSTANT = (
+    "none",
+    "ewc",
+    "o-ewc",
+    "si",
+    "lwf",
+    "total-replay",
+    "partial-replay",
+    "er",
+    "a-gem",
+    "tag",
+    "coscl",
+)
 
 
 def _version(
@@ -30,11 +42,17 @@ EXPERIMENT = Experiment(
     question="Does SiLLy-N still transfer with no more parameters than learners of constant size?",
     full=_version(Part("CIFAR 10×10", "cifar-10x10"), (*_CONSTANT, "single"), 3, PLAIN, OWN),
     smoke=_version(
-        Part("CIFAR 10×10", "cifar-10x10", {"n_tasks": 5, "rows_per_class": 4, "test_rows_per_class": 3}),
+        Part(
+            "CIFAR 10×10",
+            "cifar-10x10",
+            {"n_tasks": 5, "rows_per_class": 4, "test_rows_per_class": 3},
+        ),
         ("none", "lwf"),
         1,
         TINY,
         {},
     ),
-    published={"silly-n-4": {"accuracy": 0.283, "forward_transfer": 0.046, "backward_transfer": 0.011}},
+    published={
+        "silly-n-4": {"accuracy": 0.283, "forward_transfer": 0.046, "backward_transfer": 0.011}
+    },
 )

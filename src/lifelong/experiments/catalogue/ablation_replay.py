@@ -8,7 +8,9 @@ from lifelong.experiments.catalogue.settings import PLAIN, TINY
 from lifelong.experiments.spec import FigureSpec, Part
 
 
-def _version(part: Part, shares: tuple[float, ...], repetitions: int, settings: Mapping[str, Any]) -> Version:
+def _version(
+    part: Part, shares: tuple[float, ...], repetitions: int, settings: Mapping[str, Any]
+) -> Version:
     kept = [
         learner(name, settings, f"{name}, {share:.0%}", at=100 * share, replay=share)
         for name in ("silly-n", "silly-f")
@@ -25,7 +27,11 @@ EXPERIMENT = Experiment(
     question="How many old rows must be kept for old tasks to profit from new ones?",
     full=_version(Part("CIFAR 10×10", "cifar-10x10"), (0.0, 0.4, 0.6, 0.8, 1.0), 3, PLAIN),
     smoke=_version(
-        Part("CIFAR 10×10", "cifar-10x10", {"n_tasks": 3, "rows_per_class": 5, "test_rows_per_class": 3}),
+        Part(
+            "CIFAR 10×10",
+            "cifar-10x10",
+            {"n_tasks": 3, "rows_per_class": 5, "test_rows_per_class": 3},
+        ),
         (0.4, 1.0),
         1,
         TINY,

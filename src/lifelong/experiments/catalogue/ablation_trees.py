@@ -8,8 +8,13 @@ from lifelong.experiments.catalogue.settings import PLAIN, TINY
 from lifelong.experiments.spec import FigureSpec, Part
 
 
-def _version(part: Part, counts: tuple[int, ...], repetitions: int, settings: Mapping[str, Any]) -> Version:
-    grown = [learner("silly-n", settings, f"silly-n, {n} trees", at=n, trees_per_channel=n) for n in counts]
+def _version(
+    part: Part, counts: tuple[int, ...], repetitions: int, settings: Mapping[str, Any]
+) -> Version:
+    grown = [
+        learner("silly-n", settings, f"silly-n, {n} trees", at=n, trees_per_channel=n)
+        for n in counts
+    ]
     return Version((part,), tuple(grown), repetitions, settings)
 
 
@@ -21,7 +26,11 @@ EXPERIMENT = Experiment(
     question="How many trees does a channel need?",
     full=_version(Part("CIFAR 10×10", "cifar-10x10"), (5, 10, 20, 40, 80), 3, PLAIN),
     smoke=_version(
-        Part("CIFAR 10×10", "cifar-10x10", {"n_tasks": 2, "rows_per_class": 5, "test_rows_per_class": 3}),
+        Part(
+            "CIFAR 10×10",
+            "cifar-10x10",
+            {"n_tasks": 2, "rows_per_class": 5, "test_rows_per_class": 3},
+        ),
         (2, 5),
         1,
         TINY,

@@ -22,7 +22,12 @@ EXPERIMENT = Experiment(
     of_paper="figure cifar2, left",
     question="Does the order of tasks matter?",
     full=version(_parts(5), ("silly-n", "silly-f", "lwf", "ewc", "none"), 3, PLAIN, OWN),
-    smoke=version(_parts(2, n_tasks=3, rows_per_class=4, test_rows_per_class=3), ("silly-n", "silly-f"), 1, TINY),
+    smoke=version(
+        _parts(2, n_tasks=3, rows_per_class=4, test_rows_per_class=3),
+        ("silly-n", "silly-f"),
+        1,
+        TINY,
+    ),
     figures=(
         FigureSpec("sweep", {"statistic": "transfer", "task": "all tasks", "over": "order"}),
         STRIP,

@@ -8,7 +8,9 @@ _LEARNERS = ("silly-n", "silly-f", "model-zoo", "lwf", "si", "ewc", "none")
 
 
 def _parts(angles: tuple[int, ...], **options: int) -> list[Part]:
-    return [Part(f"{a}°", "halves", {"of": "cifar-10x10", "angle": a, **options}, at=a) for a in angles]
+    return [
+        Part(f"{a}°", "halves", {"of": "cifar-10x10", "angle": a, **options}, at=a) for a in angles
+    ]
 
 
 _OVER = {"over": "degrees by which the second half is turned"}
@@ -18,7 +20,9 @@ EXPERIMENT = Experiment(
     of_paper="figure cifar2, right",
     question="Does a task still help when its pictures are turned?",
     full=version(_parts((0, 30, 60, 90, 120, 150, 180)), _LEARNERS, 3),
-    smoke=version(_parts((0, 90), rows_per_class=8, test_rows_per_class=3), ("silly-n", "silly-f"), 1, TINY),
+    smoke=version(
+        _parts((0, 90), rows_per_class=8, test_rows_per_class=3), ("silly-n", "silly-f"), 1, TINY
+    ),
     figures=(
         FigureSpec("sweep", {"statistic": "backward_transfer", "task": 0, **_OVER}),
         FigureSpec("sweep", {"statistic": "transfer", "task": "all tasks", **_OVER}),

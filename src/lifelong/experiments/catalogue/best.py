@@ -42,7 +42,10 @@ def _race(
 
 def _turned(n: int, n_test: int, group: str = HEADLINE) -> list[Part]:
     """XOR, then an XOR turned by an angle: 25° and 45° can only confuse; 90° is XNOR, which can help."""
-    seconds: dict[int, dict[str, Any]] = {25: {"second": "r-xor", "angle": 25}, 45: {"second": "r-xor", "angle": 45}}
+    seconds: dict[int, dict[str, Any]] = {
+        25: {"second": "r-xor", "angle": 25},
+        45: {"second": "r-xor", "angle": 45},
+    }
     return [
         Part(f"{n} rows, {angle}°", "xor", {**second, "n": n, "n_test": n_test}, group, at=angle)
         for angle, second in {**seconds, 90: {"second": "xnor"}}.items()
@@ -64,13 +67,19 @@ _XOR = Experiment(
         (*_turned(750, 1000), *_turned(100, 1000, _FEW)),
         (
             *learners(("silly-f-best", "silly-f", "silly-n-best", "silly-n"), SIMULATION),
-            learner("silly-f", SIMULATION, "silly-f, 100 trees", n_estimators=100),  # as silly-f-best
+            learner(
+                "silly-f", SIMULATION, "silly-f, 100 trees", n_estimators=100
+            ),  # as silly-f-best
         ),
         100,
         SIMULATION,
     ),
     smoke=version(
-        [*_turned(40, 60), *_turned(30, 60, _FEW)], ("silly-f-best", "silly-f", "silly-n-best"), 1, TINY, own=_TINY
+        [*_turned(40, 60), *_turned(30, 60, _FEW)],
+        ("silly-f-best", "silly-f", "silly-n-best"),
+        1,
+        TINY,
+        own=_TINY,
     ),
     figures=(
         FigureSpec("sweep", {**_OVER, "groups": [HEADLINE]}),
@@ -85,7 +94,13 @@ _SHUFFLED = Experiment(
     question="Is any task of our learner harmed by a long stream of tasks with meaningless labels?",
     full=version([SHUFFLED], ("silly-n-best", "silly-f-best", "silly-n", "silly-f"), 5, PLAIN),
     smoke=version(
-        [Part("labels of tasks 2–3 shuffled", "cifar-10x10", {**_SMALL, "n_tasks": 3, "shuffle_labels": [2, 3]})],
+        [
+            Part(
+                "labels of tasks 2–3 shuffled",
+                "cifar-10x10",
+                {**_SMALL, "n_tasks": 3, "shuffle_labels": [2, 3]},
+            )
+        ],
         ("silly-n-best", "silly-f-best"),
         1,
         TINY,

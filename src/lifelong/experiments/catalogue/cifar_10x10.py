@@ -1,6 +1,14 @@
 """Figures strip, strip_IQR and strip_overall: every learner on ten tasks of ten CIFAR-100 classes."""
 
-from lifelong.experiments.catalogue.entry import EVERYONE, MATRICES, STAGES, STRIP, STRIP_VENIAT, Experiment, version
+from lifelong.experiments.catalogue.entry import (
+    EVERYONE,
+    MATRICES,
+    STAGES,
+    STRIP,
+    STRIP_VENIAT,
+    Experiment,
+    version,
+)
 from lifelong.experiments.catalogue.settings import OWN, PLAIN, TINY
 from lifelong.experiments.spec import Part
 
@@ -32,7 +40,11 @@ EXPERIMENT = Experiment(
     of_paper="figures strip, strip_IQR, strip_overall",
     question="Who profits from other tasks when each task has 500 images?",
     full=version([Part("CIFAR 10×10", "cifar-10x10")], EVERYONE, 3, PLAIN, OWN),
-    smoke=version([Part("CIFAR 10×10", "cifar-10x10", _SMALL)], ("silly-n", "silly-f", "lwf", "rf"), 1, TINY),
+    smoke=version(
+        [Part("CIFAR 10×10", "cifar-10x10", _SMALL)], ("silly-n", "silly-f", "lwf", "rf"), 1, TINY
+    ),
     figures=(STRIP, STRIP_VENIAT, STAGES, MATRICES),
-    published={name: dict(zip(_COLUMNS, values, strict=True)) for name, values in _PUBLISHED.items()},
+    published={
+        name: dict(zip(_COLUMNS, values, strict=True)) for name, values in _PUBLISHED.items()
+    },
 )

@@ -10,6 +10,12 @@ EXPERIMENT = Experiment(
     name="core50-110x5",
     of_paper="figure strip (CORe50)",
     question="Are twenty encoders enough for a hundred and ten tasks?",
-    full=version([Part("CORe50 110×5", "core50-110x5")], ("silly-n-20", "silly-f-20", "none", "single", "rf"), 1),
-    smoke=version([Part("generated objects", "generated", _GENERATED)], ("silly-n-2", "silly-f-2"), 1, TINY),
+    full=version(
+        [Part("CORe50 110×5", "core50-110x5")],
+        ("silly-n-20", "silly-f-20", "none", "single", "rf"),
+        1,
+    ),
+    smoke=version(
+        [Part("generated objects", "generated", _GENERATED)], ("silly-n-2", "silly-f-2"), 1, TINY
+    ),
 )

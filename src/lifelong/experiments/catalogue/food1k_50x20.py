@@ -11,9 +11,13 @@ EXPERIMENT = Experiment(
     of_paper="figure strip",
     question="Does transfer go on over fifty tasks?",
     full=version(
-        [Part("Food1k 50×20", "food1k-50x20")], ("silly-n", "silly-f", "model-zoo", "lwf", "none", "single", "rf"), 1
+        [Part("Food1k 50×20", "food1k-50x20")],
+        ("silly-n", "silly-f", "model-zoo", "lwf", "none", "single", "rf"),
+        1,
     ),
-    smoke=version([Part("generated food", "generated", GENERATED)], ("silly-n", "silly-f", "lwf"), 1, TINY),
+    smoke=version(
+        [Part("generated food", "generated", GENERATED)], ("silly-n", "silly-f", "lwf"), 1, TINY
+    ),
     published={
         "silly-n": {"accuracy": 0.447, "transfer": 0.309},
         "model-zoo": {"accuracy": 0.416, "transfer": 0.131},

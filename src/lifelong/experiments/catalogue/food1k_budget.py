@@ -9,8 +9,12 @@ from lifelong.experiments.catalogue.settings import PLAIN, TINY
 from lifelong.experiments.spec import FigureSpec, Part
 
 
-def _version(part: Part, budgets: tuple[int, ...], n_tasks: int, settings: Mapping[str, Any]) -> Version:
-    limited = [learner("silly-n", settings, f"silly-n, {m} encoders", at=m, budget=m) for m in budgets]
+def _version(
+    part: Part, budgets: tuple[int, ...], n_tasks: int, settings: Mapping[str, Any]
+) -> Version:
+    limited = [
+        learner("silly-n", settings, f"silly-n, {m} encoders", at=m, budget=m) for m in budgets
+    ]
     unlimited = learner("silly-n", settings, "silly-n, no limit", at=n_tasks)
     return Version((part,), (*limited, unlimited), 1, settings)
 

@@ -12,7 +12,9 @@ EXPERIMENT = Experiment(
     of_paper="figure vision",
     question="Who profits from other tasks on natural pictures of 84×84?",
     full=version([Part("Mini-ImageNet 20×5", "mini-imagenet-20x5")], _LEARNERS, 3),
-    smoke=version([Part("Mini-ImageNet 20×5", "mini-imagenet-20x5", _SMALL)], ("silly-n", "silly-f"), 1, TINY),
+    smoke=version(
+        [Part("Mini-ImageNet 20×5", "mini-imagenet-20x5", _SMALL)], ("silly-n", "silly-f"), 1, TINY
+    ),
     published={
         "silly-n": {"accuracy": 0.590, "transfer": 0.023},
         "model-zoo": {"accuracy": 0.627, "transfer": 0.234},

@@ -4,7 +4,12 @@ from lifelong.experiments.catalogue.entry import MATRICES, STAGES, STRIP, Experi
 from lifelong.experiments.catalogue.settings import TINY
 from lifelong.experiments.spec import FigureSpec, Part
 
-_SMALL = {"overlapping_tasks": 4, "classes_per_task": 5, "rows_per_class": 5, "test_rows_per_class": 3}
+_SMALL = {
+    "overlapping_tasks": 4,
+    "classes_per_task": 5,
+    "rows_per_class": 5,
+    "test_rows_per_class": 3,
+}
 
 EXPERIMENT = Experiment(
     name="overlapping-classes",
@@ -15,6 +20,8 @@ EXPERIMENT = Experiment(
         ("silly-n", "silly-f", "single", "rf"),
         3,
     ),
-    smoke=version([Part("4 overlapping tasks", "cifar-10x10", _SMALL)], ("silly-n", "silly-f"), 1, TINY),
+    smoke=version(
+        [Part("4 overlapping tasks", "cifar-10x10", _SMALL)], ("silly-n", "silly-f"), 1, TINY
+    ),
     figures=(FigureSpec("first-task"), STRIP, STAGES, MATRICES),
 )

@@ -12,7 +12,10 @@ _PAPER = "last-two+forest"
 
 
 def _learners(model: Mapping[str, Any], tuned: Mapping[str, Any]) -> tuple[LearnerSpec, ...]:
-    frozen, trained = {"pretrained": {**model}}, {"pretrained": {**model, "tune": "last-two", **tuned}}
+    frozen, trained = (
+        {"pretrained": {**model}},
+        {"pretrained": {**model, "tune": "last-two", **tuned}},
+    )
     return (
         LearnerSpec("frozen+ridge", "silly-n", {**frozen, "channel": "ridge", "budget": 1}),
         LearnerSpec("frozen+forest", "silly-n", {**frozen, "channel": "forest", "budget": 1}),
@@ -42,7 +45,12 @@ EXPERIMENT = Experiment(
     ),
     smoke=Version(
         (Part("generated food", "for-model", _SMALL),),
-        (*_learners({"model": "tiny-resnet"}, {"hidden": 16, "recipe": {"epochs": 2, "lr": 1e-3}}), *_scratch(TINY)),
+        (
+            *_learners(
+                {"model": "tiny-resnet"}, {"hidden": 16, "recipe": {"epochs": 2, "lr": 1e-3}}
+            ),
+            *_scratch(TINY),
+        ),
         1,
         TINY,
     ),

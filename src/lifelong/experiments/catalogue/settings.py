@@ -8,7 +8,13 @@ PLAIN = {"recipe": {"epochs": 20, "batch_size": 32, "lr": 3e-4}}
 
 def strong(n_rows: int) -> dict[str, Any]:
     """With augmentation and a cycle of the learning rate: 30 000 rows are shown, whatever the size of the task."""
-    recipe = {"epochs": 30_000 // n_rows, "batch_size": 64, "lr": 1e-3, "schedule": "one-cycle", "augment": True}
+    recipe = {
+        "epochs": 30_000 // n_rows,
+        "batch_size": 64,
+        "lr": 1e-3,
+        "schedule": "one-cycle",
+        "augment": True,
+    }
     return {"recipe": {**recipe, "precision": "bfloat16"}}
 
 
@@ -27,7 +33,10 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "ewc": {**_ADAM, "fisher_rows": 200},
     "o-ewc": {**_ADAM, "fisher_rows": 200},
     "er": {"recipe": {"epochs": 8, "batch_size": 10, "optimiser": "sgd", "lr": 0.1}},
-    "a-gem": {"recipe": {"epochs": 8, "batch_size": 10, "optimiser": "sgd", "lr": 0.03}, "reference_size": 64},
+    "a-gem": {
+        "recipe": {"epochs": 8, "batch_size": 10, "optimiser": "sgd", "lr": 0.03},
+        "reference_size": 64,
+    },
     "tag": {"recipe": {"epochs": 6, "batch_size": 10, "optimiser": "rmsprop", "lr": 2.5e-4}},
     "prognn": _RMSPROP,
     "df-cnn": _RMSPROP,

@@ -22,7 +22,9 @@ EXPERIMENT = Experiment(
     of_paper="figures strip, language, spectrogram",
     question="Does a model of one speaker's digits profit from other speakers?",
     full=version([Part("spoken digit", "spoken-digit")], EVERYONE, 3, PLAIN, _OWN),
-    smoke=version([Part("spoken digit", "spoken-digit", _SMALL)], ("silly-n", "silly-f", "single"), 1, TINY),
+    smoke=version(
+        [Part("spoken digit", "spoken-digit", _SMALL)], ("silly-n", "silly-f", "single"), 1, TINY
+    ),
     published={
         "silly-n": {"accuracy": 0.916, "transfer": 1.20},
         "silly-f": {"accuracy": 0.908, "transfer": 0.37},

@@ -12,7 +12,9 @@ EXPERIMENT = Experiment(
     of_paper="figure tabular",
     question="Who profits from other tasks on flat rows?",
     full=version([Part("tabular CIFAR", "tabular-cifar")], _LEARNERS, 3, TABULAR),
-    smoke=version([Part("tabular CIFAR", "tabular-cifar", _SMALL)], ("silly-f", "silly-n"), 1, TINY),
+    smoke=version(
+        [Part("tabular CIFAR", "tabular-cifar", _SMALL)], ("silly-f", "silly-n"), 1, TINY
+    ),
     published={
         "silly-f": {"accuracy": 0.407, "transfer": 0.131},
         "silly-n": {"accuracy": 0.356, "transfer": 0.106},

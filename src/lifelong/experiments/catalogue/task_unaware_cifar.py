@@ -11,6 +11,10 @@ EXPERIMENT = Experiment(
     name="task-unaware-cifar",
     of_paper="future work",
     question="Which of a hundred classes is it, if nobody says which ten are in question?",
-    full=version_of(Part("CIFAR 10×10", "cifar-10x10", _FEW_TEST_ROWS, unaware=True), 3, memory=100, width=0.25),
-    smoke=version_of(Part("CIFAR 10×10", "cifar-10x10", _SMALL, unaware=True), 1, memory=15, smoke=True),
+    full=version_of(
+        Part("CIFAR 10×10", "cifar-10x10", _FEW_TEST_ROWS, unaware=True), 3, memory=100, width=0.25
+    ),
+    smoke=version_of(
+        Part("CIFAR 10×10", "cifar-10x10", _SMALL, unaware=True), 1, memory=15, smoke=True
+    ),
 )

@@ -9,10 +9,16 @@ _SMALL = {"n_tasks": 3, "rows_per_class": 5, "test_rows_per_class": 5}
 _OTHERS = ("er", "lwf", "randumb", "nearest-mean", "chance")
 
 
-def version_of(part: Part, repetitions: int, *, memory: int, width: float = 0.5, smoke: bool = False) -> Version:
+def version_of(
+    part: Part, repetitions: int, *, memory: int, width: float = 0.5, smoke: bool = False
+) -> Version:
     """Ours with both channels, three references and two controls; ``memory`` rows for ER, one per class."""
     settings = TINY if smoke else {"width": width, **_SHORT}
-    own = {"er": {"capacity": memory}} if smoke else {"lwf": OWN["lwf"], "er": {**OWN["er"], "capacity": memory}}
+    own = (
+        {"er": {"capacity": memory}}
+        if smoke
+        else {"lwf": OWN["lwf"], "er": {**OWN["er"], "capacity": memory}}
+    )
     ridge = learner("silly-n", settings, "silly-n+ridge", channel="ridge")
     ours = (*learners(("silly-n", "silly-f"), settings), ridge)
     return Version((part,), (*ours, *learners(_OTHERS, settings, own)), repetitions, settings, own)
@@ -23,5 +29,7 @@ EXPERIMENT = Experiment(
     of_paper="future work",
     question="Who speaks, and which digit, if nobody says whose recordings to compare with?",
     full=version_of(Part("spoken digit", "spoken-digit", unaware=True), 3, memory=60),
-    smoke=version_of(Part("spoken digit", "spoken-digit", _SMALL, unaware=True), 1, memory=15, smoke=True),
+    smoke=version_of(
+        Part("spoken digit", "spoken-digit", _SMALL, unaware=True), 1, memory=15, smoke=True
+    ),
 )

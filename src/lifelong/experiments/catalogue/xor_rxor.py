@@ -9,12 +9,19 @@ _LEARNERS = ("silly-n", "silly-f", *CONTROLS)
 
 
 def _part(group: str, at: float, options: dict[str, object]) -> Part:
-    return Part(f"{group} {at:g}", "xor", {"second": "r-xor", **options}, group, at, without=CONTROLS)
+    return Part(
+        f"{group} {at:g}", "xor", {"second": "r-xor", **options}, group, at, without=CONTROLS
+    )
 
 
-def _sweeps(angles: tuple[int, ...], sizes: tuple[int, ...], few: int, fixed: int, n_test: int) -> list[Part]:
+def _sweeps(
+    angles: tuple[int, ...], sizes: tuple[int, ...], few: int, fixed: int, n_test: int
+) -> list[Part]:
     turned = [_part("angle", a, {"n": few, "angle": a, "n_test": n_test}) for a in angles]
-    sized = [_part("source rows", k, {"n": fixed, "n_second": k, "angle": 25, "n_test": n_test}) for k in sizes]
+    sized = [
+        _part("source rows", k, {"n": fixed, "n_second": k, "angle": 25, "n_test": n_test})
+        for k in sizes
+    ]
     return [*turned, *sized]
 
 
@@ -25,7 +32,10 @@ EXPERIMENT = Experiment(
     of_paper="figure xor-xnor, C",
     question="What does a task that can only confuse do to an earlier one?",
     full=version(
-        [*rows_arrive("r-xor", 750, SIZES, 1000), *_sweeps(tuple(range(0, 91, 10)), (*SIZES, 1000), 100, 500, 1000)],
+        [
+            *rows_arrive("r-xor", 750, SIZES, 1000),
+            *_sweeps(tuple(range(0, 91, 10)), (*SIZES, 1000), 100, 500, 1000),
+        ],
         _LEARNERS,
         100,
         SIMULATION,
@@ -39,8 +49,14 @@ EXPERIMENT = Experiment(
     figures=(
         STRIP,
         *errors_of("xor", "r-xor", over="rows seen: first XOR, then R-XOR"),
-        FigureSpec("sweep", {**_BT, "groups": ["angle"], "over": "degrees by which the second XOR is turned"}),
-        FigureSpec("sweep", {**_BT, "groups": ["source rows"], "over": "rows of the second task, turned by 25°"}),
+        FigureSpec(
+            "sweep",
+            {**_BT, "groups": ["angle"], "over": "degrees by which the second XOR is turned"},
+        ),
+        FigureSpec(
+            "sweep",
+            {**_BT, "groups": ["source rows"], "over": "rows of the second task, turned by 25°"},
+        ),
         MATRICES,
     ),
 )

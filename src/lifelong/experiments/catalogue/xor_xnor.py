@@ -11,8 +11,13 @@ _LEARNERS = ("silly-n", "silly-f", "single", "rf")
 def rows_arrive(second: str, n: int, sizes: tuple[int, ...], n_test: int) -> list[Part]:
     """First XOR rows arrive, then, with all of them there, rows of the second task; the headline is the end."""
     fixed = {"second": second, "n_test": n_test}
-    first = [Part(f"{k} XOR rows", "xor", {"n": k, "n_tasks": 1, **fixed}, "rows", at=k) for k in sizes]
-    then = [Part(f"{n} + {k} rows", "xor", {"n": n, "n_second": k, **fixed}, "rows", at=n + k) for k in sizes[:-1]]
+    first = [
+        Part(f"{k} XOR rows", "xor", {"n": k, "n_tasks": 1, **fixed}, "rows", at=k) for k in sizes
+    ]
+    then = [
+        Part(f"{n} + {k} rows", "xor", {"n": n, "n_second": k, **fixed}, "rows", at=n + k)
+        for k in sizes[:-1]
+    ]
     return [Part(f"XOR → {second.upper()}", "xor", {"n": n, **fixed}, at=2 * n), *first, *then]
 
 
@@ -27,12 +32,20 @@ EXPERIMENT = Experiment(
     of_paper="figure xor-xnor, A and B",
     question="Do two tasks with the same boundary and opposite labels help each other?",
     full=version(rows_arrive("xnor", 750, SIZES, 1000), _LEARNERS, 100, SIMULATION),
-    smoke=version(rows_arrive("xnor", 60, (20, 60), 100), ("silly-n", "silly-f", "single"), 2, TINY),
+    smoke=version(
+        rows_arrive("xnor", 60, (20, 60), 100), ("silly-n", "silly-f", "single"), 2, TINY
+    ),
     figures=(
         STRIP,
         *errors_of("xor", "xnor", over="rows seen: first XOR, then XNOR"),
-        FigureSpec("sweep", {"statistic": "backward_transfer", "task": "xor", "over": "rows seen", "min_tasks": 2}),
-        FigureSpec("sweep", {"statistic": "forward_transfer", "task": "xnor", "over": "rows seen", "min_tasks": 2}),
+        FigureSpec(
+            "sweep",
+            {"statistic": "backward_transfer", "task": "xor", "over": "rows seen", "min_tasks": 2},
+        ),
+        FigureSpec(
+            "sweep",
+            {"statistic": "forward_transfer", "task": "xnor", "over": "rows seen", "min_tasks": 2},
+        ),
         MATRICES,
     ),
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lifelong.tasks.datasets._places import damaged, read_bytes
+from lifelong.tasks.datasets._raw import damaged, read_bytes
 from lifelong.tasks.datasets._resize import resize
 
 MAX_FILE = 50_000_000  # bytes; a recording of the dataset has about 7,000
@@ -24,15 +24,21 @@ def read_wav(path: Path) -> tuple[int, NDArray[np.float32]]:
             kind = (recording.getnchannels(), recording.getsampwidth())
             samples = recording.readframes(frames)
     except (wave.Error, EOFError, ValueError, RuntimeError, OSError) as error:
-        raise damaged(path, f"unreadable recording ({error or 'it ends too early'})", _EXPECTED) from None
+        raise damaged(
+            path, f"unreadable recording ({error or 'it ends too early'})", _EXPECTED
+        ) from None
     if kind != (1, 2):
         raise damaged(path, f"{kind[0]} channels of {8 * kind[1]} bits", _EXPECTED)
     if not 1_000 <= rate <= 400_000:
-        raise damaged(path, f"a sampling rate of {rate} Hz", "a rate between 1 and 400 kHz (officially 8 kHz)")
+        raise damaged(
+            path, f"a sampling rate of {rate} Hz", "a rate between 1 and 400 kHz (officially 8 kHz)"
+        )
     if frames == 0:
         raise damaged(path, "the recording is empty", "at least one sample")
     if len(samples) != 2 * frames:
-        raise damaged(path, f"the recording ends after {len(samples) // 2} of {frames} samples", "all of them")
+        raise damaged(
+            path, f"the recording ends after {len(samples) // 2} of {frames} samples", "all of them"
+        )
     return rate, np.divide(np.frombuffer(samples, dtype="<i2"), 32768, dtype=np.float32)
 
 

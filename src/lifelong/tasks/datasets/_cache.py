@@ -5,9 +5,7 @@ files are hashed once; later loads recognise them by their sizes and times, as g
 """
 
 import json
-import os
 import shutil
-import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b, file_digest
@@ -17,26 +15,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lifelong._files import replace_file, scratch_folder
+from lifelong._places import cache_folder
 from lifelong.exceptions import DatasetError
-from lifelong.tasks.datasets._places import cache_dir
 from lifelong.tasks.datasets._source import Source
 
 _VERSION = 1  # of the decoders: raise it when one of them gives other numbers for the same files
-_SETTLED = 2 * 10**9  # nanoseconds: a file changed just now may change again without a new time on it
+_SETTLED = (
+    2 * 10**9
+)  # nanoseconds: a file changed just now may change again without a new time on it
 
 
-def decoded(source: Source, data_dir: str | Path | None = None, **settings: Any) -> dict[str, NDArray[Any]]:
+def decoded(
+    source: Source, data_dir: str | Path | None = None, **settings: Any
+) -> dict[str, NDArray[Any]]:
     """The source's arrays, read-only and memory-mapped; decoded first if this is the first time."""
     folder = source.require(data_dir)
     files = source.files(folder)
     key = _digest(_VERSION, checksum(files, folder), json.dumps(settings, sort_keys=True))
-    place = cache_dir() / "decoded" / f"{source.name}-{key}"
+    place = cache_folder("decoded") / f"{source.name}-{key}"
     arrays = _open(place)
     if arrays is None:
         _decode(source, folder, place, settings)
         arrays = _open(place)
     if arrays is None:
-        raise DatasetError(f"{place} was written but cannot be read back. Check that the disk is not full.")
+        raise DatasetError(
+            f"{place} was written but cannot be read back. Check that the disk is not full."
+        )
     return arrays
 
 
@@ -53,16 +58,19 @@ def write_part(scratch: Path, part: str, X: NDArray[Any], y: NDArray[Any]) -> No
 
 def checksum(files: Iterable[Path], folder: Path) -> str:
     """One digest over the names and contents of all files; read from the cache while sizes and times stay the same."""
-    start = len(str(folder)) + 1  # names below the folder, quicker than relative_to for 165,000 files
+    start = (
+        len(str(folder)) + 1
+    )  # names below the folder, quicker than relative_to for 165,000 files
     names = {str(path)[start:]: path for path in files}
     looks = [_looks(name, path) for name, path in names.items()]
-    memo = cache_dir() / "checksums" / _digest(str(folder.resolve()), *looks)
+    memo = cache_folder("checksums") / _digest(str(folder.resolve()), *looks)
     if memo.is_file():
         return memo.read_text()
     contents = _digest(*((name.replace("\\", "/"), sha256(path)) for name, path in names.items()))
     newest = max((changed for _, _, changed in looks), default=0)
     if time.time_ns() - newest > _SETTLED:
-        _write_text(memo, contents)
+        _make(memo.parent)
+        replace_file(memo, contents.encode())
     return contents
 
 
@@ -90,23 +98,26 @@ def file_checksum(path: Path, algorithm: str) -> str:
 
 def _decode(source: Source, folder: Path, place: Path, settings: Mapping[str, Any]) -> None:
     _make(place.parent)
-    scratch = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=place.parent))
     try:
-        source.decode(folder, scratch, **settings)
-        shutil.rmtree(place, ignore_errors=True)  # an unreadable copy
-        scratch.replace(place)
+        with scratch_folder(place.parent) as scratch:
+            source.decode(folder, scratch, **settings)
+            shutil.rmtree(place, ignore_errors=True)  # an unreadable copy
+            scratch.replace(place)
     except OSError as error:
-        if not any(place.glob("*.npy")):  # else: another process was faster, and its copy is as good
-            raise DatasetError(f"{place} cannot be written: {error.strerror or error}. Set LIFELONG_CACHE.") from None
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        if not any(
+            place.glob("*.npy")
+        ):  # else: another process was faster, and its copy is as good
+            raise DatasetError(
+                f"{place} cannot be written: {error.strerror or error}. Set LIFELONG_CACHE."
+            ) from None
 
 
 def _open(place: Path) -> dict[str, NDArray[Any]] | None:
     """The arrays of a finished copy; None where there is none, or none that can be read."""
     try:
         return {
-            path.stem: np.load(path, mmap_mode="r", allow_pickle=False) for path in sorted(place.glob("*.npy"))
+            path.stem: np.load(path, mmap_mode="r", allow_pickle=False)
+            for path in sorted(place.glob("*.npy"))
         } or None
     except (OSError, ValueError, EOFError):
         return None
@@ -114,14 +125,6 @@ def _open(place: Path) -> dict[str, NDArray[Any]] | None:
 
 def _digest(*parts: object) -> str:
     return blake2b("\n".join(map(repr, parts)).encode(), digest_size=16).hexdigest()
-
-
-def _write_text(path: Path, text: str) -> None:
-    _make(path.parent)
-    handle, name = tempfile.mkstemp(dir=path.parent, text=True)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    Path(name).replace(path)
 
 
 def _make(folder: Path) -> None:

@@ -25,7 +25,11 @@ def check_source(source: Source, data_dir: str | Path | None = None) -> list[Fin
     """Every file is decoded (or was, with the same checksum), so what is reported here can be loaded."""
     folder = source.require(data_dir)
     arrays = decoded(source, data_dir, **source.settings)
-    rows = {name.removeprefix("y_"): len(array) for name, array in arrays.items() if name.startswith("y_")}
+    rows = {
+        name.removeprefix("y_"): len(array)
+        for name, array in arrays.items()
+        if name.startswith("y_")
+    }
     counts = {part: rows.get(part, sum(rows.values())) for part in source.parts}
     findings = [
         Finding(source.name, f"{part} rows", subset_note(counts[part], official))
@@ -41,4 +45,8 @@ def check_source(source: Source, data_dir: str | Path | None = None) -> list[Fin
 def _compare(path: Path, published: str) -> str:
     algorithm, _, expected = published.partition(":")
     found = file_checksum(path, algorithm)
-    return f"{algorithm} as published" if found == expected else f"{algorithm} {found}, not the official file"
+    return (
+        f"{algorithm} as published"
+        if found == expected
+        else f"{algorithm} {found}, not the official file"
+    )

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from http.client import HTTPException
 from pathlib import Path
 
+from lifelong._places import data_directory
 from lifelong.exceptions import DatasetError
 from lifelong.tasks.datasets._archives import unpack
 from lifelong.tasks.datasets._cache import file_checksum
-from lifelong.tasks.datasets._places import data_directory
 from lifelong.tasks.datasets._source import Download, Source
 
 Report = Callable[[int, int], None]  # bytes so far, bytes in all (0: unknown)
@@ -18,7 +18,9 @@ _CHUNK = 1 << 18
 _PATIENCE = 30  # seconds without an answer
 
 
-def fetch(source: Source, data_dir: str | Path | None = None, *, report: Report | None = None) -> Path:
+def fetch(
+    source: Source, data_dir: str | Path | None = None, *, report: Report | None = None
+) -> Path:
     """Download what is missing of the source's files; the folder they are in."""
     root = data_directory(data_dir)
     if not source.downloads:
@@ -30,7 +32,9 @@ def fetch(source: Source, data_dir: str | Path | None = None, *, report: Report 
     return source.require(data_dir)
 
 
-def _fetch_one(source: Source, download: Download, root: Path, target: Path, report: Report) -> None:
+def _fetch_one(
+    source: Source, download: Download, root: Path, target: Path, report: Report
+) -> None:
     file = root / download.file_name if download.unpack else target
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +45,9 @@ def _fetch_one(source: Source, download: Download, root: Path, target: Path, rep
             retrieve(download, file, report)
     except (OSError, HTTPException) as error:
         reason = getattr(error, "reason", None) or error
-        raise DatasetError(f"{download.url} cannot be downloaded ({reason}). {source.advice(root)}") from None
+        raise DatasetError(
+            f"{download.url} cannot be downloaded ({reason}). {source.advice(root)}"
+        ) from None
     if download.unpack:
         unpack(file, target)
         if not found:
@@ -56,7 +62,9 @@ def retrieve(download: Download, file: Path, report: Report) -> None:
     """The file at the URL, via ``<file>.part``: a download that broke off goes on where it stopped."""
     part = file.with_name(file.name + ".part")
     done = part.stat().st_size if part.is_file() else 0
-    request = urllib.request.Request(download.url, headers={"Range": f"bytes={done}-"} if done else {})
+    request = urllib.request.Request(
+        download.url, headers={"Range": f"bytes={done}-"} if done else {}
+    )
     try:
         with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:
             resumed = answer.status == 206  # 200: the server sends the whole file again
@@ -67,7 +75,9 @@ def retrieve(download: Download, file: Path, report: Report) -> None:
         if error.code != 416:  # 416: nothing is missing after the bytes we have
             raise
     if download.size and part.stat().st_size < download.size:
-        raise OSError(f"it broke off after {part.stat().st_size:,} of {download.size:,} bytes; run the command again")
+        raise OSError(
+            f"it broke off after {part.stat().st_size:,} of {download.size:,} bytes; run the command again"
+        )
     try:
         check(download, part)
     except DatasetError:
@@ -76,7 +86,9 @@ def retrieve(download: Download, file: Path, report: Report) -> None:
     part.replace(file)
 
 
-def _save(answer: "urllib.request._UrlopenRet", part: Path, done: int, total: int, report: Report) -> None:
+def _save(
+    answer: "urllib.request._UrlopenRet", part: Path, done: int, total: int, report: Report
+) -> None:
     free = shutil.disk_usage(part.parent).free
     if total - done > free:
         raise OSError(f"{total - done:,} bytes are needed and {free:,} are free in {part.parent}")
@@ -86,7 +98,9 @@ def _save(answer: "urllib.request._UrlopenRet", part: Path, done: int, total: in
             done += len(chunk)
             report(done, total)
     if total and done < total:
-        raise OSError(f"it broke off after {done:,} of {total:,} bytes; run the command again to go on")
+        raise OSError(
+            f"it broke off after {done:,} of {total:,} bytes; run the command again to go on"
+        )
 
 
 def check(download: Download, file: Path) -> None:

@@ -14,11 +14,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lifelong.tasks.datasets._places import damaged, read_bytes
+from lifelong.tasks.datasets._raw import damaged, read_bytes
 
 _HEADER = 128  # bytes: a text, the version, and two letters that tell the byte order
 _MATRIX, _COMPRESSED = 14, 15
-_NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_NUMBERS = {
+    1: "i1",
+    2: "u1",
+    3: "i2",
+    4: "u2",
+    5: "i4",
+    6: "u4",
+    7: "f4",
+    9: "f8",
+    12: "i8",
+    13: "u8",
+}
 _NUMERIC_CLASSES = range(6, 16)  # double, single, and whole numbers of 8 to 64 bits
 
 
@@ -35,8 +46,14 @@ def read_matlab(path: Path, *, limit: int) -> dict[str, NDArray[Any]]:
             raise _MalformedError("no MATLAB v5 header")
         arrays: dict[str, NDArray[Any]] = {}
         for kind, payload in _elements(memoryview(content)[_HEADER:], order):
-            matrices = _elements(_unpacked(payload, limit), order) if kind == _COMPRESSED else [(kind, payload)]
-            arrays |= dict(_array(inner, order) for inner_kind, inner in matrices if inner_kind == _MATRIX)
+            matrices = (
+                _elements(_unpacked(payload, limit), order)
+                if kind == _COMPRESSED
+                else [(kind, payload)]
+            )
+            arrays |= dict(
+                _array(inner, order) for inner_kind, inner in matrices if inner_kind == _MATRIX
+            )
         return arrays
     except _MalformedError as error:
         raise damaged(path, f"unreadable ({error})", "a whole MATLAB v5 file") from None
@@ -49,10 +66,14 @@ def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
         if len(data) - at < 8:
             raise _MalformedError("it ends within a tag: truncated")
         kind, size = struct.unpack_from(f"{order}II", data, at)
-        small = kind >> 16  # up to four bytes lie within the tag itself, their number in its upper half
+        small = (
+            kind >> 16
+        )  # up to four bytes lie within the tag itself, their number in its upper half
         start, size, kind = (at + 4, small, kind & 0xFFFF) if small else (at + 8, size, kind)
         if start + size > len(data) or small > 4:
-            raise _MalformedError(f"an element claims {size:,} bytes where {len(data) - start:,} are left: truncated")
+            raise _MalformedError(
+                f"an element claims {size:,} bytes where {len(data) - start:,} are left: truncated"
+            )
         yield kind, data[start : start + size]
         at = at + 8 if small else start + size + (0 if kind == _COMPRESSED else -size % 8)
 
@@ -75,10 +96,19 @@ def _array(matrix: memoryview, order: str) -> tuple[str, NDArray[Any]]:
         raise _MalformedError("an array without flags, dimensions, name and values")
     (_, flags), (_, dimensions), (_, name), (kind, values) = parts[:4]
     title = bytes(name).decode("latin-1")
-    if struct.unpack_from(f"{order}I", flags)[0] & 0xFF not in _NUMERIC_CLASSES or kind not in _NUMBERS:
+    if (
+        struct.unpack_from(f"{order}I", flags)[0] & 0xFF not in _NUMERIC_CLASSES
+        or kind not in _NUMBERS
+    ):
         return title, np.empty(0)
     dtype = np.dtype(order + _NUMBERS[kind])
     shape = struct.unpack(f"{order}{len(dimensions) // 4}i", dimensions)
-    if len(shape) > 8 or min(shape, default=-1) < 0 or math.prod(shape) * dtype.itemsize != len(values):
-        raise _MalformedError(f"{title} has {len(values):,} bytes, which do not fit its shape {shape}")
+    if (
+        len(shape) > 8
+        or min(shape, default=-1) < 0
+        or math.prod(shape) * dtype.itemsize != len(values)
+    ):
+        raise _MalformedError(
+            f"{title} has {len(values):,} bytes, which do not fit its shape {shape}"
+        )
     return title, np.frombuffer(values, dtype=dtype).reshape(shape, order="F")

@@ -20,6 +20,8 @@ def _weights(n_in: int, n_out: int) -> NDArray[np.float32]:
     """(out, in): how much each old pixel counts for each new one, a triangle around the new one's centre."""
     scale = n_in / n_out
     centres = (np.arange(n_out) + 0.5) * scale
-    distance = np.abs(np.arange(n_in) + 0.5 - centres[:, None]) / max(scale, 1.0)  # wider when shrinking: no aliasing
+    distance = np.abs(np.arange(n_in) + 0.5 - centres[:, None]) / max(
+        scale, 1.0
+    )  # wider when shrinking: no aliasing
     weights = np.maximum(0.0, 1.0 - distance)
     return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float32)

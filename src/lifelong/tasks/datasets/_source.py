@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lifelong._places import data_directory
 from lifelong.exceptions import DatasetError
 from lifelong.tasks.base import TaskStream
-from lifelong.tasks.datasets._places import data_directory
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,9 @@ class Source:
     parts: Mapping[str, int]
     files: Callable[[Path], list[Path]]
     decode: Callable[..., None]
-    settings: Mapping[str, Any] = field(default_factory=dict)  # of ``decode``, as the benchmarks use it
+    settings: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # of ``decode``, as the benchmarks use it
     downloads: tuple[Download, ...] = ()
     checksums: Mapping[str, str] = field(default_factory=dict)  # official file → "md5:…"
     hint: str = ""  # what to put where, when nothing can be downloaded
@@ -70,7 +72,8 @@ class Source:
         folder = self.folder(data_dir)
         if folder is None:
             raise DatasetError(
-                f"{self.name} is not in {data_directory(data_dir)}. {self.advice(data_dir)}", see="datasets"
+                f"{self.name} is not in {data_directory(data_dir)}. {self.advice(data_dir)}",
+                see="datasets",
             )
         return folder
 
@@ -86,7 +89,26 @@ class Source:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A benchmark: which loader makes its stream from which sources."""
+    """A benchmark: which loader makes its stream from which sources.
+
+    Parameters
+    ----------
+    name : str
+        As in ``load(name)`` and ``lifelong data show NAME``.
+    loader : function
+        ``loader(data_dir, *, random_state, **options)`` → TaskStream; one without sources takes no
+        ``data_dir``.
+    tasks, classes : int
+        How many there are by default, classes in all tasks together.
+    shape : tuple
+        Of a row.
+    sources : Sources
+        The raw files it reads; none where it needs no files.
+    what : str
+        What it is, in one line.
+    terms : str, default ""
+        The licence of rows that need no files.
+    """
 
     name: str
     loader: Callable[..., TaskStream]
@@ -95,23 +117,31 @@ class Dataset:
     shape: tuple[int, ...]
     sources: tuple[Source, ...]
     what: str
+    terms: str = ""
 
     @property
     def rows(self) -> int:
         """Rows of the official release."""
-        if not self.sources:  # comes with scikit-learn, so it can be counted
+        if not self.sources:  # needs no files, so it can be counted
             return sum(len(task.y_train) + len(task.y_test) for task in self.loader())
         return sum(sum(source.parts.values()) for source in self.sources)
 
     @property
     def licence(self) -> str:
-        """The licences of its sources."""
-        return "; ".join(dict.fromkeys(source.licence for source in self.sources)) or "BSD-3-Clause (scikit-learn)"
+        """The licences of its sources, or its own terms."""
+        licences = dict.fromkeys(source.licence for source in self.sources)
+        return "; ".join(licences) or self.terms
 
     def size_on_disk(self, data_dir: str | Path | None = None) -> int:
         """Bytes of the raw files that are there."""
         folders = [source.folder(data_dir) for source in self.sources]
-        return sum(path.stat().st_size for folder in folders if folder for path in folder.rglob("*") if path.is_file())
+        return sum(
+            path.stat().st_size
+            for folder in folders
+            if folder
+            for path in folder.rglob("*")
+            if path.is_file()
+        )
 
     def missing(self, data_dir: str | Path | None = None) -> list[Source]:
         """The sources whose folder is not there."""

@@ -60,11 +60,18 @@ def class_groups(
         )
         return dict(enumerate(drawn, start=1))
     starts = range(0, len(classes), classes_per_task)
-    return {number: list(classes[at : at + classes_per_task]) for number, at in enumerate(starts, start=1)}
+    return {
+        number: list(classes[at : at + classes_per_task])
+        for number, at in enumerate(starts, start=1)
+    }
 
 
 def stream_of_classes(
-    train: Part, test: Part, groups: dict[TaskName, list[Any]], choice: Choice, to_rows: Callable[..., Rows] = pixels
+    train: Part,
+    test: Part,
+    groups: dict[TaskName, list[Any]],
+    choice: Choice,
+    to_rows: Callable[..., Rows] = pixels,
 ) -> TaskStream:
     """One lazy task per group of classes, its training rows from ``train`` and its test rows from ``test``."""
     _check_every_class(train, groups, choice.rows_per_class or 1, "rows_per_class")
@@ -74,15 +81,21 @@ def stream_of_classes(
         rng = generator(choice.seed, name, "rows")
         learn = draw(rows_of_classes(train.y, groups[name]), choice.rows_per_class, rng)
         ask = draw(rows_of_classes(test.y, groups[name]), choice.test_rows_per_class, rng)
-        return Task(name, to_rows(train.X, learn), train.y[learn], to_rows(test.X, ask), test.y[ask])
+        return Task(
+            name, to_rows(train.X, learn), train.y[learn], to_rows(test.X, ask), test.y[ask]
+        )
 
     return TaskStream.lazy({name: partial(task, name) for name in groups})
 
 
-def stream_of_pools(pools: dict[TaskName, list[RowNumbers]], part: Part, choice: Choice) -> TaskStream:
+def stream_of_pools(
+    pools: dict[TaskName, list[RowNumbers]], part: Part, choice: Choice
+) -> TaskStream:
     """One lazy task per pool of rows, given by class: so many of each to learn from, the rest to be tested on."""
     if choice.rows_per_class is None:
-        raise ParameterError("rows_per_class=None leaves no test rows: train and test share these rows. Give a number.")
+        raise ParameterError(
+            "rows_per_class=None leaves no test rows: train and test share these rows. Give a number."
+        )
     for name, groups in pools.items():
         short = min(map(len, groups))
         if short <= choice.rows_per_class:

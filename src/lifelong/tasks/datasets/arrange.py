@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from lifelong._random import RandomState, seed_from
+from lifelong._words import did_you_mean
 from lifelong.exceptions import ParameterError
 from lifelong.tasks import splits
 from lifelong.tasks.base import Task, TaskName, TaskStream
@@ -34,10 +35,16 @@ def arrange(
     ['0°', '150°', '90°', '120°', '60°', '30°']
     """
     seed = seed_from(random_state)
-    angles = dict.fromkeys(stream.names, rotate) if isinstance(rotate, int | float) else dict(rotate or {})
+    angles = (
+        dict.fromkeys(stream.names, rotate)
+        if isinstance(rotate, int | float)
+        else dict(rotate or {})
+    )
     unknown = [name for name in (*shuffle_labels, *angles) if name not in stream.names]
     if unknown:
-        raise ParameterError(f"No task {unknown[0]!r} in this stream. Its tasks: {', '.join(map(repr, stream.names))}.")
+        hint = did_you_mean(unknown[0], stream.names)
+        there = ", ".join(map(repr, stream.names))
+        raise ParameterError(f"No task {unknown[0]!r} in this stream.{hint} Its tasks: {there}.")
 
     def change(task: Task) -> Task:
         if task.name in shuffle_labels:
@@ -48,6 +55,8 @@ def arrange(
     changed = stream.map(change) if shuffle_labels or angles else stream
     if isinstance(order, str):
         if order != "random":
-            raise ParameterError(f"order={order!r} is unknown. Give 'random' or the tasks' names in their new order.")
+            raise ParameterError(
+                f"order={order!r} is unknown. Give 'random' or the tasks' names in their new order."
+            )
         return splits.shuffle_order(changed, random_state=seed)
     return changed if order is None else splits.reorder(changed, order)

@@ -1,4 +1,8 @@
-"""All datasets by name. Adding one is adding a line here."""
+"""The table of datasets: what there is, by name.
+
+The command line, experiments and ``load`` read this one table. A new dataset is one file and one
+entry here.
+"""
 
 import inspect
 from collections.abc import Collection, Mapping, Sequence
@@ -7,6 +11,7 @@ from typing import Any
 
 from lifelong._random import RandomState, seed_from
 from lifelong._validation import check_choice
+from lifelong._words import did_you_mean
 from lifelong.exceptions import DatasetError, ParameterError
 from lifelong.tasks.base import TaskName, TaskStream
 from lifelong.tasks.datasets._source import Dataset
@@ -20,21 +25,83 @@ from lifelong.tasks.datasets.food1k import FOOD1K, food1k_50x20
 from lifelong.tasks.datasets.mini_imagenet import MINI_IMAGENET, mini_imagenet_20x5
 from lifelong.tasks.datasets.spoken_digit import FSDD, spoken_digit
 
-DATASETS: dict[str, Dataset] = {
-    dataset.name: dataset
-    for dataset in (
-        Dataset("spoken-digit", spoken_digit, 6, 10, (1, 28, 28), (FSDD,), "six speakers say ten digits"),
-        Dataset("cifar-10x10", cifar_10x10, 10, 100, (3, 32, 32), (CIFAR_100,), "CIFAR-100, ten classes per task"),
-        Dataset("five-datasets", five_datasets, 5, 50, (3, 32, 32), FIVE, "five image datasets of ten classes"),
-        Dataset(
-            "mini-imagenet-20x5", mini_imagenet_20x5, 20, 100, (3, 84, 84), (MINI_IMAGENET,), "100 ImageNet classes"
-        ),
-        Dataset("food1k-50x20", food1k_50x20, 50, 1000, (3, 50, 50), (FOOD1K,), "1,000 kinds of food"),
-        Dataset("core50-110x5", core50_110x5, 110, 50, (3, 32, 32), (CORE50,), "50 objects filmed in 11 sessions"),
-        Dataset("tabular-cifar", tabular_cifar, 10, 100, (3072,), (CIFAR_100,), "cifar-10x10 as flat rows"),
-        Dataset("digits", digits, 6, 10, (1, 8, 8), (), "scikit-learn's digits, turned; needs no files"),
-    )
-}
+_ALL = (
+    Dataset(
+        name="spoken-digit",
+        loader=spoken_digit,
+        tasks=6,
+        classes=10,
+        shape=(1, 28, 28),
+        sources=(FSDD,),
+        what="six speakers say ten digits",
+    ),
+    Dataset(
+        name="cifar-10x10",
+        loader=cifar_10x10,
+        tasks=10,
+        classes=100,
+        shape=(3, 32, 32),
+        sources=(CIFAR_100,),
+        what="CIFAR-100, ten classes per task",
+    ),
+    Dataset(
+        name="five-datasets",
+        loader=five_datasets,
+        tasks=5,
+        classes=50,
+        shape=(3, 32, 32),
+        sources=FIVE,
+        what="five image datasets of ten classes",
+    ),
+    Dataset(
+        name="mini-imagenet-20x5",
+        loader=mini_imagenet_20x5,
+        tasks=20,
+        classes=100,
+        shape=(3, 84, 84),
+        sources=(MINI_IMAGENET,),
+        what="100 ImageNet classes",
+    ),
+    Dataset(
+        name="food1k-50x20",
+        loader=food1k_50x20,
+        tasks=50,
+        classes=1000,
+        shape=(3, 50, 50),
+        sources=(FOOD1K,),
+        what="1,000 kinds of food",
+    ),
+    Dataset(
+        name="core50-110x5",
+        loader=core50_110x5,
+        tasks=110,
+        classes=50,
+        shape=(3, 32, 32),
+        sources=(CORE50,),
+        what="50 objects filmed in 11 sessions",
+    ),
+    Dataset(
+        name="tabular-cifar",
+        loader=tabular_cifar,
+        tasks=10,
+        classes=100,
+        shape=(3072,),
+        sources=(CIFAR_100,),
+        what="cifar-10x10 as flat rows",
+    ),
+    Dataset(
+        name="digits",
+        loader=digits,
+        tasks=6,
+        classes=10,
+        shape=(1, 8, 8),
+        sources=(),
+        what="scikit-learn's digits, turned; needs no files",
+        terms="BSD-3-Clause (scikit-learn)",
+    ),
+)
+DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _ALL}
+"""Every dataset by name, in the order in which they are listed."""
 
 
 def load(
@@ -74,7 +141,9 @@ def load(
     known = [option for option in _options(dataset) if option != "data_dir"]
     unknown = [option for option in options if option not in known]
     if unknown:
-        raise ParameterError(f"{name} has no option {unknown[0]!r}. Its options: {', '.join(map(repr, known))}.")
+        hint = did_you_mean(unknown[0], known)
+        there = ", ".join(map(repr, known))
+        raise ParameterError(f"{name} has no option {unknown[0]!r}.{hint} Its options: {there}.")
     seed = seed_from(random_state)
     try:
         stream = dataset.loader(**place, random_state=seed, **options)
@@ -82,7 +151,9 @@ def load(
         if any(source.downloads and source.folder(data_dir) is None for source in dataset.sources):
             raise DatasetError(f"{error} Or run: lifelong data fetch {name}") from None
         raise
-    return arrange(stream, order=order, shuffle_labels=shuffle_labels, rotate=rotate, random_state=seed)
+    return arrange(
+        stream, order=order, shuffle_labels=shuffle_labels, rotate=rotate, random_state=seed
+    )
 
 
 def _options(dataset: Dataset) -> list[str]:

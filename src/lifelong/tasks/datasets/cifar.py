@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from lifelong.exceptions import DatasetError
 from lifelong.tasks.datasets._cache import write
-from lifelong.tasks.datasets._places import damaged, read_bytes
+from lifelong.tasks.datasets._raw import damaged, read_bytes
 from lifelong.tasks.datasets._source import Download, Source
 
 _PIXELS = 3 * 32 * 32
@@ -16,31 +16,45 @@ _MAX_FILE = 500_000_000  # bytes; the largest official file has 154 million
 _CITATION = "Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009"
 
 
-def read_records(path: Path, *, n_label_bytes: int, n_classes: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def read_records(
+    path: Path, *, n_label_bytes: int, n_classes: int
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Images (n, 3, 32, 32) and labels: the last label byte of each record (in CIFAR-100 the fine label)."""
     content = read_bytes(path, limit=_MAX_FILE)
     record = n_label_bytes + _PIXELS
     if not content or len(content) % record:
         raise damaged(
-            path, f"{len(content):,} bytes: truncated or another format", f"whole records of {record:,} bytes"
+            path,
+            f"{len(content):,} bytes: truncated or another format",
+            f"whole records of {record:,} bytes",
         )
     records = np.frombuffer(content, dtype=np.uint8).reshape(-1, record)
     labels = records[:, n_label_bytes - 1].astype(np.int64)
     if labels.max() >= n_classes:
         wrong = int(np.argmax(labels >= n_classes))
-        raise damaged(path, f"record {wrong} has label {labels[wrong]}", f"labels 0 to {n_classes - 1}")
+        raise damaged(
+            path, f"record {wrong} has label {labels[wrong]}", f"labels 0 to {n_classes - 1}"
+        )
     return records[:, n_label_bytes:].reshape(-1, 3, 32, 32), labels
 
 
 def _files(folder: Path, *, train: str, test: str) -> list[Path]:
     train_files = sorted(folder.glob(train))
-    missing = [name for name, found in ((train, train_files), (test, (folder / test).is_file())) if not found]
+    missing = [
+        name
+        for name, found in ((train, train_files), (test, (folder / test).is_file()))
+        if not found
+    ]
     if missing:
-        raise DatasetError(f"{folder} has no {missing[0]}. Expected {train} and {test} of the binary version.")
+        raise DatasetError(
+            f"{folder} has no {missing[0]}. Expected {train} and {test} of the binary version."
+        )
     return [*train_files, folder / test]
 
 
-def _decode(folder: Path, scratch: Path, *, train: str, test: str, n_label_bytes: int, n_classes: int) -> None:
+def _decode(
+    folder: Path, scratch: Path, *, train: str, test: str, n_label_bytes: int, n_classes: int
+) -> None:
     *train_files, test_file = _files(folder, train=train, test=test)
     read = partial(read_records, n_label_bytes=n_label_bytes, n_classes=n_classes)
     batches = [read(path) for path in train_files]
@@ -81,7 +95,9 @@ CIFAR_10 = Source(
     citation=_CITATION,
     parts={"train": 50_000, "test": 10_000},
     files=partial(_files, train="data_batch_*.bin", test="test_batch.bin"),
-    decode=partial(_decode, train="data_batch_*.bin", test="test_batch.bin", n_label_bytes=1, n_classes=10),
+    decode=partial(
+        _decode, train="data_batch_*.bin", test="test_batch.bin", n_label_bytes=1, n_classes=10
+    ),
     downloads=(
         Download(
             "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",

@@ -38,7 +38,9 @@ def cifar_10x10(
     train = Part(arrays["X_train"], np.asarray(arrays["y_train"]), "cifar-100-binary/train.bin")
     test = Part(arrays["X_test"], np.asarray(arrays["y_test"]), "cifar-100-binary/test.bin")
     classes = np.union1d(train.y, test.y).tolist()
-    groups = class_groups(classes, classes_per_task=classes_per_task, overlapping_tasks=overlapping_tasks, seed=seed)
+    groups = class_groups(
+        classes, classes_per_task=classes_per_task, overlapping_tasks=overlapping_tasks, seed=seed
+    )
     return stream_of_classes(train, test, groups, choice)
 
 

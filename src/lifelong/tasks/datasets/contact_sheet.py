@@ -15,7 +15,9 @@ _LABEL = 110  # pixels for the task's name at the left
 _GAP = 2
 
 
-def contact_sheet(stream: TaskStream, path: str | Path, *, columns: int = 20, max_tasks: int = 60) -> Path:
+def contact_sheet(
+    stream: TaskStream, path: str | Path, *, columns: int = 20, max_tasks: int = 60
+) -> Path:
     """Write a PNG with a row per task (the first ``max_tasks``), pictures of its classes in turn; returns the path."""
     require("PIL", extra="data", for_what="A contact sheet")
     from PIL import Image, ImageDraw
@@ -43,13 +45,17 @@ def _strip(task: Task, columns: int) -> NDArray[np.uint8]:
     images = as_images(task.X_train)
     by_class = [np.flatnonzero(task.y_train == label) for label in task.classes]
     deepest = max(map(len, by_class))
-    turns = [rows[turn] for turn in range(deepest) for rows in by_class if turn < len(rows)][:columns]
+    turns = [rows[turn] for turn in range(deepest) for rows in by_class if turn < len(rows)][
+        :columns
+    ]
     chosen = images[turns]  # (n, 3, h, w)
     low, high = float(images.min()), float(images.max())
     scaled = np.rint((chosen - low) / max(high - low, 1e-12) * 255).astype(np.uint8)
     zoom = max(1, round(32 / scaled.shape[-1]))  # 8×8 digits would be too small to see
     scaled = scaled.repeat(zoom, axis=2).repeat(zoom, axis=3)
-    padded = np.pad(scaled, ((0, columns - len(scaled)), (0, 0), (0, 0), (0, _GAP)), constant_values=255)
+    padded = np.pad(
+        scaled, ((0, columns - len(scaled)), (0, 0), (0, 0), (0, _GAP)), constant_values=255
+    )
     return np.ascontiguousarray(padded.transpose(2, 0, 3, 1).reshape(padded.shape[2], -1, 3))
 
 
@@ -60,9 +66,13 @@ def as_images(X: Rows) -> Rows:
     (5, 3, 32, 32)
     """
     if X.ndim == 2:
-        channels = 3 if X.shape[1] % 3 == 0 and math.isqrt(X.shape[1] // 3) ** 2 * 3 == X.shape[1] else 1
+        channels = (
+            3 if X.shape[1] % 3 == 0 and math.isqrt(X.shape[1] // 3) ** 2 * 3 == X.shape[1] else 1
+        )
         side = math.isqrt(X.shape[1] // channels)
         if channels * side**2 != X.shape[1]:
-            raise InputError(f"Rows of {X.shape[1]} numbers are no pictures: they do not fold into a square.")
+            raise InputError(
+                f"Rows of {X.shape[1]} numbers are no pictures: they do not fold into a square."
+            )
         X = X.reshape(len(X), channels, side, side)
     return np.repeat(X, 3, axis=1) if X.shape[1] == 1 else X[:, :3]

@@ -53,7 +53,10 @@ def core50_110x5(
     check_count(classes_per_task, "classes_per_task")
     choice = Choice(rows_per_class, test_rows_per_class, seed_from(random_state))
     arrays = decoded(CORE50, data_dir, size=size)
-    part, session = Part(arrays["X_all"], np.asarray(arrays["y_all"]), "core50"), np.asarray(arrays["session"])
+    part, session = (
+        Part(arrays["X_all"], np.asarray(arrays["y_all"]), "core50"),
+        np.asarray(arrays["session"]),
+    )
     chosen = [s for s in np.unique(session).tolist() if split == "frames" or s not in TEST_SESSIONS]
     things = np.unique(part.y).tolist()
     groups = [things[at : at + classes_per_task] for at in range(0, len(things), classes_per_task)]
@@ -62,12 +65,16 @@ def core50_110x5(
     if split == "frames":
         return stream_of_pools(pools, part, choice)
     tests: Pools = {
-        f"s{s}-o{group[0]}": _pool(part.y, session, TEST_SESSIONS, group) for s in chosen for group in groups
+        f"s{s}-o{group[0]}": _pool(part.y, session, TEST_SESSIONS, group)
+        for s in chosen
+        for group in groups
     }
     return _stream_of_sessions(pools, tests, part, choice)
 
 
-def _pool(things: Labels, session: Labels, sessions: tuple[int, ...], group: list[int]) -> list[RowNumbers]:
+def _pool(
+    things: Labels, session: Labels, sessions: tuple[int, ...], group: list[int]
+) -> list[RowNumbers]:
     """For each object of the group the rows of those sessions."""
     in_session = np.isin(session, sessions)
     return [np.flatnonzero(in_session & (things == thing)) for thing in group]
@@ -75,7 +82,10 @@ def _pool(things: Labels, session: Labels, sessions: tuple[int, ...], group: lis
 
 def _stream_of_sessions(pools: Pools, tests: Pools, part: Part, choice: Choice) -> TaskStream:
     for name in pools:
-        if min(map(len, pools[name])) < (choice.rows_per_class or 1) or min(map(len, tests[name])) == 0:
+        if (
+            min(map(len, pools[name])) < (choice.rows_per_class or 1)
+            or min(map(len, tests[name])) == 0
+        ):
             raise DatasetError(
                 f"core50 has too few frames in task {name!r}, or none of its objects in the test sessions "
                 f"{TEST_SESSIONS}. Ask for fewer with rows_per_class, or fetch all sessions."
@@ -83,7 +93,10 @@ def _stream_of_sessions(pools: Pools, tests: Pools, part: Part, choice: Choice) 
 
     def task(name: TaskName) -> Task:
         rng = generator(choice.seed, name, "rows")
-        learn, ask = draw(pools[name], choice.rows_per_class, rng), draw(tests[name], choice.test_rows_per_class, rng)
+        learn, ask = (
+            draw(pools[name], choice.rows_per_class, rng),
+            draw(tests[name], choice.test_rows_per_class, rng),
+        )
         return Task(name, pixels(part.X, learn), part.y[learn], pixels(part.X, ask), part.y[ask])
 
     return TaskStream.lazy({name: partial(task, name) for name in pools})
@@ -91,24 +104,44 @@ def _stream_of_sessions(pools: Pools, tests: Pools, part: Part, choice: Choice) 
 
 def frames(folder: Path) -> list[tuple[Path, int, int]]:
     """File, session and object of every frame; every session must have every object."""
-    sessions = {int(path.name[1:]): path for path in folder.glob("s[0-9]*") if path.name[1:].isdecimal()}
+    sessions = {
+        int(path.name[1:]): path for path in folder.glob("s[0-9]*") if path.name[1:].isdecimal()
+    }
     if not sessions:
-        raise DatasetError(f"{folder} has no session folders. Expected s1, s2, … with object folders o1, o2, ….")
-    things = {int(path.name[1:]) for s in sessions.values() for path in s.glob("o[0-9]*") if path.name[1:].isdecimal()}
+        raise DatasetError(
+            f"{folder} has no session folders. Expected s1, s2, … with object folders o1, o2, …."
+        )
+    things = {
+        int(path.name[1:])
+        for s in sessions.values()
+        for path in s.glob("o[0-9]*")
+        if path.name[1:].isdecimal()
+    }
     if not things:
-        raise DatasetError(f"{folder / 's1'} has no object folders. Expected o1, o2, … with C_ss_oo_fff.png files.")
-    return [row for s in sorted(sessions) for thing in sorted(things) for row in _film(sessions[s], s, thing)]
+        raise DatasetError(
+            f"{folder / 's1'} has no object folders. Expected o1, o2, … with C_ss_oo_fff.png files."
+        )
+    return [
+        row
+        for s in sorted(sessions)
+        for thing in sorted(things)
+        for row in _film(sessions[s], s, thing)
+    ]
 
 
 def _film(session_folder: Path, session: int, thing: int) -> list[tuple[Path, int, int]]:
     folder = session_folder / f"o{thing}"
     files = image_files(folder) if folder.is_dir() else []
     if not files:
-        raise DatasetError(f"{folder} is missing or empty. Expected frames C_{session:02d}_{thing:02d}_000.png, ….")
+        raise DatasetError(
+            f"{folder} is missing or empty. Expected frames C_{session:02d}_{thing:02d}_000.png, …."
+        )
     for path in files:
         match = _FRAME.fullmatch(path.name)
         if match is None or (int(match["session"]), int(match["thing"])) != (session, thing):
-            raise DatasetError(f"{path}: not a name of this folder. Expected C_{session:02d}_{thing:02d}_<frame>.png.")
+            raise DatasetError(
+                f"{path}: not a name of this folder. Expected C_{session:02d}_{thing:02d}_<frame>.png."
+            )
     return [(path, session, thing) for path in files]
 
 
@@ -119,7 +152,9 @@ def _files(folder: Path) -> list[Path]:
 def _decode(folder: Path, scratch: Path, *, size: int) -> None:
     files, sessions, things = zip(*frames(folder), strict=True)
     write_images(scratch / "X_all.npy", files, size=size)
-    write(scratch, y_all=np.array(things, dtype=np.int64), session=np.array(sessions, dtype=np.int64))
+    write(
+        scratch, y_all=np.array(things, dtype=np.int64), session=np.array(sessions, dtype=np.int64)
+    )
 
 
 CORE50 = Source(

@@ -30,11 +30,15 @@ def digits(
     rng = generator(seed_from(random_state), "digits")
     shares = _deal(labels, n_tasks, rng)
     if min(np.bincount(labels[rows], minlength=10).min() for rows in shares) <= rows_per_class:
-        raise InputError(f"{rows_per_class} rows per class leave no test rows with {n_tasks} tasks. Ask for fewer.")
+        raise InputError(
+            f"{rows_per_class} rows per class leave no test rows with {n_tasks} tasks. Ask for fewer."
+        )
 
     def task(position: int) -> Task:
         rows, degrees = shares[position], position * step
-        train = np.concatenate([rows[labels[rows] == digit][:rows_per_class] for digit in range(10)])
+        train = np.concatenate(
+            [rows[labels[rows] == digit][:rows_per_class] for digit in range(10)]
+        )
         test = np.setdiff1d(rows, train)
         X_train, X_test = (rotate_images(images[part], degrees) for part in (train, test))
         return Task(f"{degrees:g}°", X_train, labels[train], X_test, labels[test])

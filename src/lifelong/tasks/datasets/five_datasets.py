@@ -37,7 +37,9 @@ def five_datasets(
         names = ", ".join(source.name for source in missing)
         raise DatasetError(f"five-datasets lacks {names}. {missing[0].advice(data_dir)}")
     streams = {
-        source.name: stream_of_classes(*_parts(source, data_dir), {source.name: list(range(10))}, choice, colour)
+        source.name: stream_of_classes(
+            *_parts(source, data_dir), {source.name: list(range(10))}, choice, colour
+        )
         for source in FIVE
     }
 

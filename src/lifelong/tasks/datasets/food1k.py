@@ -15,7 +15,7 @@ from lifelong.tasks._rows import rows_of_classes
 from lifelong.tasks.base import TaskStream
 from lifelong.tasks.datasets._cache import decoded, write
 from lifelong.tasks.datasets._images import image_files, write_images
-from lifelong.tasks.datasets._places import damaged, read_bytes
+from lifelong.tasks.datasets._raw import damaged, read_bytes
 from lifelong.tasks.datasets._source import Download, Source
 from lifelong.tasks.datasets._streams import Choice, Part, class_groups, stream_of_pools
 
@@ -52,8 +52,12 @@ def food1k_50x20(
     arrays = decoded(FOOD1K, data_dir, size=size)
     part = Part(arrays["X_all"], np.asarray(arrays["y_all"]), "food1k")
     classes = np.unique(part.y).tolist()
-    groups = class_groups(classes, classes_per_task=classes_per_task, overlapping_tasks=overlapping_tasks, seed=seed)
-    return stream_of_pools({name: rows_of_classes(part.y, group) for name, group in groups.items()}, part, choice)
+    groups = class_groups(
+        classes, classes_per_task=classes_per_task, overlapping_tasks=overlapping_tasks, seed=seed
+    )
+    return stream_of_pools(
+        {name: rows_of_classes(part.y, group) for name, group in groups.items()}, part, choice
+    )
 
 
 def listed(folder: Path) -> list[tuple[Path, int]]:
@@ -63,15 +67,24 @@ def listed(folder: Path) -> list[tuple[Path, int]]:
     found = sorted(set(rows))
     labels = {label for _, label in found}
     if not found:
-        raise DatasetError(f"{folder} names no images. Expected Train/<class>/*.jpg or {_LISTS[0]}.")
+        raise DatasetError(
+            f"{folder} names no images. Expected Train/<class>/*.jpg or {_LISTS[0]}."
+        )
     missing = set(range(max(labels) + 1)) - labels
     if missing:
-        raise DatasetError(f"{folder} has no class {min(missing)}. Expected class folders 0 to {max(labels)}.")
+        raise DatasetError(
+            f"{folder} has no class {min(missing)}. Expected class folders 0 to {max(labels)}."
+        )
     return found
 
 
 def _list_files(folder: Path) -> list[Path]:
-    return [path for name in _LISTS for path in (folder / name, folder / "label" / name) if path.is_file()]
+    return [
+        path
+        for name in _LISTS
+        for path in (folder / name, folder / "label" / name)
+        if path.is_file()
+    ]
 
 
 def _read_list(path: Path, folder: Path) -> list[tuple[Path, int]]:
@@ -79,19 +92,37 @@ def _read_list(path: Path, folder: Path) -> list[tuple[Path, int]]:
         lines = read_bytes(path, limit=_MAX_LIST).decode("utf-8").splitlines()
     except UnicodeDecodeError as error:
         raise damaged(path, f"not text ({error.reason})", "lines 'path label'") from None
-    return [_read_line(path, folder, number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    return [
+        _read_line(path, folder, number, line)
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    ]
 
 
 def _read_line(path: Path, folder: Path, number: int, line: str) -> tuple[Path, int]:
     name, _, label = line.strip().rpartition(" ")
     inside = PurePosixPath(name.strip().replace("\\", "/").lstrip("/"))
-    if not name or not label.isascii() or not label.isdecimal() or len(label) > 6 or ".." in inside.parts:
-        raise damaged(path, f"line {number} is {line[:80]!r}", "'path label' with a whole-number label")
+    if (
+        not name
+        or not label.isascii()
+        or not label.isdecimal()
+        or len(label) > 6
+        or ".." in inside.parts
+    ):
+        raise damaged(
+            path, f"line {number} is {line[:80]!r}", "'path label' with a whole-number label"
+        )
     first = _PARTS[:1] if path.name.startswith("train") else _PARTS[1:2]
     for part in (*first, *_PARTS):
-        if len(name) < 1000 and max(map(len, inside.parts), default=256) < 256 and (folder / part / inside).is_file():
+        if (
+            len(name) < 1000
+            and max(map(len, inside.parts), default=256) < 256
+            and (folder / part / inside).is_file()
+        ):
             return (folder / part / inside), int(label)
-    raise damaged(path, f"line {number} names {inside}, which is not there", f"an image below {folder}")
+    raise damaged(
+        path, f"line {number} names {inside}, which is not there", f"an image below {folder}"
+    )
 
 
 def _walk(folder: Path) -> list[tuple[Path, int]]:
@@ -100,8 +131,12 @@ def _walk(folder: Path) -> list[tuple[Path, int]]:
     for class_folder in sorted(path for part in parts for path in part.iterdir() if path.is_dir()):
         files = image_files(class_folder)
         if not class_folder.name.isdecimal() or not files:
-            problem = "holds no images" if class_folder.name.isdecimal() else "is not a class number"
-            raise DatasetError(f"{class_folder} {problem}. Expected class folders 0, 1, … with *.jpg files.")
+            problem = (
+                "holds no images" if class_folder.name.isdecimal() else "is not a class number"
+            )
+            raise DatasetError(
+                f"{class_folder} {problem}. Expected class folders 0, 1, … with *.jpg files."
+            )
         rows += [(path, int(class_folder.name)) for path in files]
     return rows
 
@@ -116,7 +151,9 @@ def _decode(folder: Path, scratch: Path, *, size: int) -> None:
     write(scratch, y_all=np.array(labels, dtype=np.int64))
 
 
-_MIRROR = "https://s3plus.meituan.net/v1/mss_fad1a48f61e8451b8172ba5abfdbbee5/foodai-workshop-challenge"
+_MIRROR = (
+    "https://s3plus.meituan.net/v1/mss_fad1a48f61e8451b8172ba5abfdbbee5/foodai-workshop-challenge"
+)
 
 FOOD1K = Source(
     name="food1k",

@@ -37,7 +37,10 @@ def mini_imagenet_20x5(
         for part, folder in _FOLDERS.items()
     )
     groups = class_groups(
-        np.unique(train.y).tolist(), classes_per_task=classes_per_task, overlapping_tasks=overlapping_tasks, seed=seed
+        np.unique(train.y).tolist(),
+        classes_per_task=classes_per_task,
+        overlapping_tasks=overlapping_tasks,
+        seed=seed,
     )
     return stream_of_classes(train, test, groups, choice)
 
@@ -59,7 +62,9 @@ def _class_folders(folder: Path) -> dict[str, list[Path]]:
 def _subfolders(folder: Path) -> list[Path]:
     classes = sorted(path for path in folder.glob("[!.]*") if path.is_dir())
     if not classes:
-        raise DatasetError(f"{folder} has no class folders. Expected train/<wnid>/*.jpg and val/<wnid>/*.jpg.")
+        raise DatasetError(
+            f"{folder} has no class folders. Expected train/<wnid>/*.jpg and val/<wnid>/*.jpg."
+        )
     return classes
 
 

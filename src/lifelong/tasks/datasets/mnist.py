@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from lifelong.exceptions import DatasetError
 from lifelong.tasks.datasets._cache import write_part
-from lifelong.tasks.datasets._places import damaged, read_bytes
+from lifelong.tasks.datasets._raw import damaged, read_bytes
 from lifelong.tasks.datasets._resize import resize
 from lifelong.tasks.datasets._source import Download, Source
 
@@ -26,14 +26,26 @@ def read_idx(path: Path, *, dimensions: int) -> NDArray[np.uint8]:
     header = 4 + 4 * dimensions
     magic = bytes([0, 0, 8, dimensions])
     if content[:4] != magic:
-        raise damaged(path, f"wrong magic number 0x{content[:4].hex()}", f"0x{magic.hex()} (IDX, {dimensions}-d bytes)")
+        raise damaged(
+            path,
+            f"wrong magic number 0x{content[:4].hex()}",
+            f"0x{magic.hex()} (IDX, {dimensions}-d bytes)",
+        )
     if len(content) < header:
-        raise damaged(path, f"the file ends after {len(content)} bytes", f"a header of {header} bytes")
-    shape = tuple(int(size) for size in np.frombuffer(content, dtype=">u4", count=dimensions, offset=4))
-    values = int(np.prod([float(size) for size in shape]))  # as floats: four damaged bytes can claim 2³² each
+        raise damaged(
+            path, f"the file ends after {len(content)} bytes", f"a header of {header} bytes"
+        )
+    shape = tuple(
+        int(size) for size in np.frombuffer(content, dtype=">u4", count=dimensions, offset=4)
+    )
+    values = int(
+        np.prod([float(size) for size in shape])
+    )  # as floats: four damaged bytes can claim 2³² each
     if not values or len(content) - header != values:
         raise damaged(
-            path, f"{len(content) - header:,} bytes of values", f"{values:,} for the shape {shape} in its header"
+            path,
+            f"{len(content) - header:,} bytes of values",
+            f"{values:,} for the shape {shape} in its header",
         )
     return np.frombuffer(content, dtype=np.uint8, offset=header).reshape(shape)
 
@@ -62,7 +74,9 @@ def _file(folder: Path, name: str) -> Path:
     for path in (folder / f"{name}.gz", folder / name):
         if path.is_file():
             return path
-    raise DatasetError(f"{folder} has no {name}.gz. Expected the four IDX files of the official release.")
+    raise DatasetError(
+        f"{folder} has no {name}.gz. Expected the four IDX files of the official release."
+    )
 
 
 def _decode(folder: Path, scratch: Path, *, size: int) -> None:
@@ -70,7 +84,11 @@ def _decode(folder: Path, scratch: Path, *, size: int) -> None:
         image_file, label_file = _file(folder, image_name), _file(folder, label_name)
         images, labels = read_idx(image_file, dimensions=3), read_idx(label_file, dimensions=1)
         if len(images) != len(labels):
-            raise damaged(label_file, f"{len(labels):,} labels", f"{len(images):,}, one per image of {image_file.name}")
+            raise damaged(
+                label_file,
+                f"{len(labels):,} labels",
+                f"{len(images):,}, one per image of {image_file.name}",
+            )
         if labels.max() > 9:
             raise damaged(label_file, f"label {labels.max()}", "labels 0 to 9")
         resized = np.rint(resize(images, size)).astype(np.uint8)[:, None]  # (n, 1, size, size)
@@ -78,7 +96,10 @@ def _decode(folder: Path, scratch: Path, *, size: int) -> None:
 
 
 def _downloads(base: str, folder: str, checksums: dict[str, str]) -> tuple[Download, ...]:
-    return tuple(Download(f"{base}/{name}", to=f"{folder}/{name}", checksum=value) for name, value in checksums.items())
+    return tuple(
+        Download(f"{base}/{name}", to=f"{folder}/{name}", checksum=value)
+        for name, value in checksums.items()
+    )
 
 
 _MNIST_MD5 = {
@@ -118,6 +139,8 @@ FASHION_MNIST = Source(
     files=_files,
     decode=_decode,
     settings={"size": 32},
-    downloads=_downloads("http://fashion-mnist.s3-website.eu-central-1.amazonaws.com", "fashion-mnist", _FASHION_MD5),
+    downloads=_downloads(
+        "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com", "fashion-mnist", _FASHION_MD5
+    ),
     checksums=_FASHION_MD5,
 )

@@ -17,7 +17,7 @@ from lifelong.exceptions import DatasetError
 from lifelong.tasks.datasets._archives import check_member
 from lifelong.tasks.datasets._cache import write_part
 from lifelong.tasks.datasets._images import decode_image
-from lifelong.tasks.datasets._places import damaged
+from lifelong.tasks.datasets._raw import damaged
 from lifelong.tasks.datasets._resize import resize
 from lifelong.tasks.datasets._source import Download, Source
 
@@ -25,7 +25,9 @@ _NAME = "notMNIST_small.tar.gz"
 _LETTERS = tuple("ABCDEFGHIJ")
 _MAX_MEMBER = 1_000_000  # bytes of one PNG; the official ones have about 500
 _MAX_MEMBERS = 2_000_000
-_UNREADABLE = 2  # the official archive holds two broken PNGs, which are skipped; more mean a damaged archive
+_UNREADABLE = (
+    2  # the official archive holds two broken PNGs, which are skipped; more mean a damaged archive
+)
 
 
 def read_letters(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -40,12 +42,18 @@ def read_letters(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
                 raise broken[0] from None
             continue
         if image.shape != (1, 28, 28):
-            raise damaged(f"{path}: {name}", f"an image of {image.shape[2]} × {image.shape[1]} pixels", "28 × 28")
+            raise damaged(
+                f"{path}: {name}",
+                f"an image of {image.shape[2]} × {image.shape[1]} pixels",
+                "28 × 28",
+            )
         images.append(image[0])
         labels.append(_LETTERS.index(PurePosixPath(name).parent.name))
     missing = [letter for position, letter in enumerate(_LETTERS) if position not in set(labels)]
     if missing:
-        raise damaged(path, f"no readable picture of the letter {missing[0]}", "notMNIST_small/<A to J>/*.png")
+        raise damaged(
+            path, f"no readable picture of the letter {missing[0]}", "notMNIST_small/<A to J>/*.png"
+        )
     return np.stack(images), np.array(labels, dtype=np.int64)
 
 
@@ -61,15 +69,23 @@ def _pictures(path: Path) -> Iterator[tuple[str, bytes]]:
                     is_plain=member.isfile() or member.isdir(),
                 )
                 if count >= _MAX_MEMBERS or member.size > _MAX_MEMBER:
-                    raise damaged(f"{path}: {member.name}", f"{member.size:,} bytes", "small PNG files")
+                    raise damaged(
+                        f"{path}: {member.name}", f"{member.size:,} bytes", "small PNG files"
+                    )
                 letter = PurePosixPath(member.name).parent.name
-                if member.isfile() and letter in _LETTERS and not PurePosixPath(member.name).name.startswith("."):
+                if (
+                    member.isfile()
+                    and letter in _LETTERS
+                    and not PurePosixPath(member.name).name.startswith(".")
+                ):
                     content = archive.extractfile(member)
                     yield member.name, content.read() if content else b""
     except DatasetError:
         raise
     except (tarfile.TarError, OSError, EOFError, zlib.error, ValueError, OverflowError) as error:
-        raise damaged(path, f"not a sound tar.gz archive ({error})", "the archive as released") from None
+        raise damaged(
+            path, f"not a sound tar.gz archive ({error})", "the archive as released"
+        ) from None
 
 
 def is_for_testing(image: NDArray[np.uint8]) -> bool:
@@ -81,7 +97,11 @@ def _decode(folder: Path, scratch: Path, *, size: int) -> None:
     images, labels = read_letters(folder / _NAME)
     testing = np.array([is_for_testing(image) for image in images])
     if testing.all() or not testing.any():
-        raise damaged(folder / _NAME, f"only {len(images)} pictures, too few to set some apart for testing", "more")
+        raise damaged(
+            folder / _NAME,
+            f"only {len(images)} pictures, too few to set some apart for testing",
+            "more",
+        )
     resized = np.rint(resize(images, size)).astype(np.uint8)[:, None]  # (n, 1, size, size)
     for part, rows in (("train", ~testing), ("test", testing)):
         write_part(scratch, part, resized[rows], labels[rows])
@@ -89,7 +109,9 @@ def _decode(folder: Path, scratch: Path, *, size: int) -> None:
 
 def _files(folder: Path) -> list[Path]:
     if not (folder / _NAME).is_file():
-        raise DatasetError(f"{folder} has no {_NAME}. Put the official archive there; it need not be unpacked.")
+        raise DatasetError(
+            f"{folder} has no {_NAME}. Put the official archive there; it need not be unpacked."
+        )
     return [folder / _NAME]
 
 

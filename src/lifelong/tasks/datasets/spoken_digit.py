@@ -45,12 +45,19 @@ def spoken_digit(
         Hann windows of 16 ms, one every 4 ms. The paper says "overlap of 4 ms", which would be a hop of 12.
     """
     if not 0 < check_share(train_share, "train_share") < 1:
-        raise ParameterError(f"train_share={train_share} leaves no rows to learn from or none to be tested on.")
+        raise ParameterError(
+            f"train_share={train_share} leaves no rows to learn from or none to be tested on."
+        )
     for value, name in ((window_ms, "window_ms"), (hop_ms, "hop_ms")):
         if not 0.5 <= value <= 1000:
-            raise ParameterError(f"{name}={value!r} is out of range. Give 0.5 to 1000 milliseconds.")
+            raise ParameterError(
+                f"{name}={value!r} is out of range. Give 0.5 to 1000 milliseconds."
+            )
     check_count(size, "size")
-    limits = [check_count(n, "rows_per_class", optional=True) for n in (rows_per_class, test_rows_per_class)]
+    limits = [
+        check_count(n, "rows_per_class", optional=True)
+        for n in (rows_per_class, test_rows_per_class)
+    ]
     seed = seed_from(random_state)
     arrays = decoded(FSDD, data_dir, window_ms=float(window_ms), hop_ms=float(hop_ms), size=size)
     X, y, speaker = arrays["X_all"], np.asarray(arrays["y_all"]), np.asarray(arrays["speaker"])
@@ -59,7 +66,9 @@ def spoken_digit(
         rng = generator(seed, name, "rows")
         groups = rows_of_classes(np.where(speaker == name, y, -1), range(10))
         parts = draw_share(groups, train_share, rng)
-        learn, ask = (draw(_by_digit(y, rows), n, rng) for rows, n in zip(parts, limits, strict=True))
+        learn, ask = (
+            draw(_by_digit(y, rows), n, rng) for rows, n in zip(parts, limits, strict=True)
+        )
         return Task(name, X[learn], y[learn], X[ask], y[ask])
 
     return TaskStream.lazy({name: partial(task, name) for name in np.unique(speaker).tolist()})
@@ -73,7 +82,9 @@ def _by_digit(y: np.ndarray, rows: np.ndarray) -> list[np.ndarray]:
 def _files(folder: Path) -> list[Path]:
     files = sorted(folder.glob("*.wav"))
     if not files:
-        raise DatasetError(f"{folder} has no .wav files. Expected recordings named digit_speaker_index.wav.")
+        raise DatasetError(
+            f"{folder} has no .wav files. Expected recordings named digit_speaker_index.wav."
+        )
     return files
 
 
@@ -84,9 +95,16 @@ def _decode(folder: Path, scratch: Path, *, window_ms: float, hop_ms: float, siz
     with progress(len(files), "spectrograms") as bar:
         for position, path in enumerate(files):
             rate, samples = read_wav(path)
-            pictures[position, 0] = spectrogram(samples, rate, window_ms=window_ms, hop_ms=hop_ms, size=size)
+            pictures[position, 0] = spectrogram(
+                samples, rate, window_ms=window_ms, hop_ms=hop_ms, size=size
+            )
             bar.advance()
-    write(scratch, X_all=pictures, y_all=np.array(digits, dtype=np.int64), speaker=np.array(speakers, dtype=np.str_))
+    write(
+        scratch,
+        X_all=pictures,
+        y_all=np.array(digits, dtype=np.int64),
+        speaker=np.array(speakers, dtype=np.str_),
+    )
 
 
 def _labels(files: list[Path]) -> tuple[list[int], list[str]]:
@@ -110,7 +128,11 @@ def _labels(files: list[Path]) -> tuple[list[int], list[str]]:
 
 FSDD = Source(
     name="fsdd",
-    folders=("fsdd/recordings", "free-spoken-digit-dataset/recordings", "free-spoken-digit-dataset-master/recordings"),
+    folders=(
+        "fsdd/recordings",
+        "free-spoken-digit-dataset/recordings",
+        "free-spoken-digit-dataset-master/recordings",
+    ),
     home="https://github.com/Jakobovski/free-spoken-digit-dataset",
     licence="CC BY-SA 4.0",
     citation="Jackson et al., Free Spoken Digit Dataset, Zenodo, 2018",

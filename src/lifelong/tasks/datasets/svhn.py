@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from lifelong.exceptions import DatasetError
 from lifelong.tasks.datasets._cache import write_part
 from lifelong.tasks.datasets._matlab import read_matlab
-from lifelong.tasks.datasets._places import damaged
+from lifelong.tasks.datasets._raw import damaged
 from lifelong.tasks.datasets._source import Download, Source
 
 _FILES = {"train": "train_32x32.mat", "test": "test_32x32.mat"}
@@ -21,11 +21,21 @@ def read_mat(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Images (n, 3, 32, 32) and labels 0 to 9."""
     arrays = read_matlab(path, limit=_MAX_BYTES)
     X, y = arrays.get("X", np.empty(0)), arrays.get("y", np.empty(0))
-    if X.ndim != 4 or X.shape[:3] != (32, 32, 3) or X.dtype != np.uint8 or y.shape != (X.shape[3], 1) or not y.size:
+    if (
+        X.ndim != 4
+        or X.shape[:3] != (32, 32, 3)
+        or X.dtype != np.uint8
+        or y.shape != (X.shape[3], 1)
+        or not y.size
+    ):
         found = ", ".join(f"{name} {array.dtype} {array.shape}" for name, array in arrays.items())
         raise damaged(path, f"it holds {found or 'no arrays'}", _EXPECTED)
     if not np.isin(y, range(1, 11)).all():
-        raise damaged(path, f"labels from {y.min()} to {y.max()}", "labels 1 to 10, where 10 means the digit 0")
+        raise damaged(
+            path,
+            f"labels from {y.min()} to {y.max()}",
+            "labels 1 to 10, where 10 means the digit 0",
+        )
     return np.ascontiguousarray(X.transpose(3, 2, 0, 1)), y.ravel().astype(np.int64) % 10
 
 
@@ -33,7 +43,9 @@ def _files(folder: Path) -> list[Path]:
     paths = [folder / name for name in _FILES.values()]
     for path in paths:
         if not path.is_file():
-            raise DatasetError(f"{folder} has no {path.name}. Expected {' and '.join(_FILES.values())}.")
+            raise DatasetError(
+                f"{folder} has no {path.name}. Expected {' and '.join(_FILES.values())}."
+            )
     return paths
 
 
@@ -59,7 +71,9 @@ SVHN = Source(
     files=_files,
     decode=_decode,
     downloads=tuple(
-        Download(f"http://ufldl.stanford.edu/housenumbers/{name}", f"svhn/{name}", _BYTES[name], checksum)
+        Download(
+            f"http://ufldl.stanford.edu/housenumbers/{name}", f"svhn/{name}", _BYTES[name], checksum
+        )
         for name, checksum in _CHECKSUMS.items()
     ),
     checksums=_CHECKSUMS,

@@ -2,7 +2,13 @@
 
 from lifelong.tasks.sources.folders import from_image_folders
 from lifelong.tasks.sources.frames import from_frame, from_table
-from lifelong.tasks.sources.others import from_avalanche, from_hugging_face, from_torch, from_torch_classes, rows_of
+from lifelong.tasks.sources.others import (
+    from_avalanche,
+    from_hugging_face,
+    from_torch,
+    from_torch_classes,
+    rows_of,
+)
 
 __all__ = [
     "from_avalanche",

@@ -46,7 +46,9 @@ def _task(folder: Path, *, size: int, channels: int, test_share: float, seed: in
 def _rows(folder: Path, size: int, channels: int) -> tuple[Rows, np.ndarray]:
     files = [(path, group.name) for group in subfolders(folder) for path in image_files(group)]
     if not files:
-        raise DatasetError(f"{folder} has no images in its folders. Expected <class>/*.png, *.jpg or *.bmp.")
+        raise DatasetError(
+            f"{folder} has no images in its folders. Expected <class>/*.png, *.jpg or *.bmp."
+        )
     images = np.stack([read_image(path, size=size, channels=channels) for path, _ in files])
     return np.divide(images, 255, dtype=np.float32), np.array([name for _, name in files])
 
@@ -54,8 +56,12 @@ def _rows(folder: Path, size: int, channels: int) -> tuple[Rows, np.ndarray]:
 def subfolders(folder: Path) -> list[Path]:
     """The folders in a folder, by name, hidden ones left out."""
     if not folder.is_dir():
-        raise DatasetError(f"{folder} is not a folder. Expected folders of tasks, each with folders of classes.")
-    found = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+        raise DatasetError(
+            f"{folder} is not a folder. Expected folders of tasks, each with folders of classes."
+        )
+    found = sorted(
+        path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")
+    )
     if not found:
         raise DatasetError(f"{folder} has no folders in it. Expected <task>/<class>/*.png.")
     return found

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._random import RandomState, seed_from
+from lifelong._words import did_you_mean
 from lifelong.exceptions import DatasetError, InputError, MissingExtraError
 from lifelong.tasks.base import Task, TaskName, TaskStream
 
@@ -42,12 +43,19 @@ def from_frame(
     """
     names = list(getattr(frame, "columns", frame))
     chosen = {task_column, label_column, test_column}
-    features = list(feature_columns) if feature_columns is not None else [name for name in names if name not in chosen]
+    features = (
+        list(feature_columns)
+        if feature_columns is not None
+        else [name for name in names if name not in chosen]
+    )
     for name in (*features, task_column, label_column, *([test_column] if test_column else [])):
         if name not in names:
-            raise InputError(f"No column {name!r}. Columns: {', '.join(map(repr, names))}.")
+            hint = did_you_mean(name, names)
+            raise InputError(f"No column {name!r}.{hint} Columns: {', '.join(map(repr, names))}.")
     if not features:
-        raise InputError(f"No columns are left to learn from besides {', '.join(map(repr, names))}.")
+        raise InputError(
+            f"No columns are left to learn from besides {', '.join(map(repr, names))}."
+        )
     X = np.column_stack([_numbers(frame[name], name) for name in features])
     tasks, labels = _values(frame[task_column]), _values(frame[label_column])
     testing = _numbers(frame[test_column], test_column).astype(bool) if test_column else None
@@ -55,27 +63,47 @@ def from_frame(
     stream: list[Task] = []
     for name in dict.fromkeys(tasks.tolist()):
         rows = np.flatnonzero(tasks == name)
-        stream.append(_task(name, X[rows], labels[rows], None if testing is None else testing[rows], test_share, seed))
+        stream.append(
+            _task(
+                name,
+                X[rows],
+                labels[rows],
+                None if testing is None else testing[rows],
+                test_share,
+                seed,
+            )
+        )
     return TaskStream(stream)
 
 
 def _task(
-    name: TaskName, X: NDArray[Any], y: NDArray[Any], testing: NDArray[np.bool_] | None, share: float, seed: int
+    name: TaskName,
+    X: NDArray[Any],
+    y: NDArray[Any],
+    testing: NDArray[np.bool_] | None,
+    share: float,
+    seed: int,
 ) -> Task:
     if testing is None:
         return Task.from_arrays(name, X, y, test_share=share, random_state=seed)
     if testing.all() or not testing.any():
-        raise InputError(f"Task {name!r} has no rows {'to learn from' if testing.all() else 'for testing'}.")
+        raise InputError(
+            f"Task {name!r} has no rows {'to learn from' if testing.all() else 'for testing'}."
+        )
     return Task(name, X[~testing], y[~testing], X[testing], y[testing])
 
 
-def from_table(path: str | Path, *, task_column: str, label_column: str, **options: Any) -> TaskStream:
+def from_table(
+    path: str | Path, *, task_column: str, label_column: str, **options: Any
+) -> TaskStream:
     """A stream from a CSV or Parquet file; options as for :func:`from_frame`. Parquet needs polars or pandas."""
     path = Path(path)
     if not path.is_file():
         raise DatasetError(f"{path} is not a file. Give a .csv or .parquet file.")
     if path.suffix.lower() not in {".csv", ".parquet"}:
-        raise DatasetError(f"{path}: unknown kind of table {path.suffix!r}. Give a .csv or .parquet file.")
+        raise DatasetError(
+            f"{path}: unknown kind of table {path.suffix!r}. Give a .csv or .parquet file."
+        )
     frame = read_csv(path) if path.suffix.lower() == ".csv" else _read_parquet(path)
     try:
         return from_frame(frame, task_column=task_column, label_column=label_column, **options)
@@ -93,13 +121,18 @@ def read_csv(path: Path) -> dict[str, list[str]]:
             f"{path}: not a readable CSV file ({error}). Expected UTF-8 text with a header line."
         ) from None
     if len(rows) < 2 or len(set(rows[0])) < len(rows[0]):
-        raise DatasetError(f"{path}: expected a header line with distinct names and at least one row.")
+        raise DatasetError(
+            f"{path}: expected a header line with distinct names and at least one row."
+        )
     for number, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
             raise DatasetError(
                 f"{path}: row {number} has {len(row)} fields. Expected {len(rows[0])}, as in the header."
             )
-    return {name: list(column) for name, column in zip(rows[0], zip(*rows[1:], strict=True), strict=True)}
+    return {
+        name: list(column)
+        for name, column in zip(rows[0], zip(*rows[1:], strict=True), strict=True)
+    }
 
 
 def _read_parquet(path: Path) -> Any:
@@ -113,13 +146,17 @@ def _read_parquet(path: Path) -> Any:
             import pandas
 
             return pandas.read_parquet(path)
-    except BaseException as error:  # their readers raise kinds of their own, polars' Rust panics among them
+    except (
+        BaseException
+    ) as error:  # their readers raise kinds of their own, polars' Rust panics among them
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         raise DatasetError(
             f"{path}: not a readable Parquet file ({error}). Write it again, or give a .csv file."
         ) from None
-    raise MissingExtraError("Reading Parquet needs polars or pandas with pyarrow. Run: pip install polars")
+    raise MissingExtraError(
+        "Reading Parquet needs polars or pandas with pyarrow. Run: pip install polars"
+    )
 
 
 def _values(column: Any) -> NDArray[Any]:

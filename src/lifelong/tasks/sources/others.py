@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._random import RandomState, seed_from
+from lifelong._words import did_you_mean
 from lifelong.exceptions import InputError, InputTypeError
 from lifelong.tasks.base import Task, TaskName, TaskStream
 from lifelong.tasks.splits import split_classes
@@ -26,7 +27,9 @@ def rows_of(dataset: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     ((2, 2), ['a', 'b'])
     """
     if not (hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")):
-        raise InputTypeError(f"{type(dataset).__name__} has no len and [i]: not a map-style dataset of pairs (x, y).")
+        raise InputTypeError(
+            f"{type(dataset).__name__} has no len and [i]: not a map-style dataset of pairs (x, y)."
+        )
     pairs = [dataset[position] for position in range(len(dataset))]
     if not pairs:
         raise InputError("The dataset is empty. A task needs rows.")
@@ -42,7 +45,9 @@ def from_torch(tasks: Mapping[TaskName, tuple[Any, Any]]) -> TaskStream:
     >>> from_torch({"site-a": (pairs, pairs)})["site-a"]
     Task('site-a', train (2, 1), test (2, 1), 2 classes)
     """
-    return TaskStream.lazy({name: partial(_task, name, train, test) for name, (train, test) in tasks.items()})
+    return TaskStream.lazy(
+        {name: partial(_task, name, train, test) for name, (train, test) in tasks.items()}
+    )
 
 
 def from_torch_classes(train: Any, test: Any, *, classes_per_task: int) -> TaskStream:
@@ -70,7 +75,9 @@ def from_hugging_face(
     seed = seed_from(random_state)
 
     def task(name: TaskName) -> Task:
-        picked = [(X[at], y[at]) for X, y, tasks in columns for at in [np.flatnonzero(tasks == name)]]
+        picked = [
+            (X[at], y[at]) for X, y, tasks in columns for at in [np.flatnonzero(tasks == name)]
+        ]
         if len(picked) == 1:
             return Task.from_arrays(name, *picked[0], test_share=test_share, random_state=seed)
         return Task(name, *picked[0], *picked[1])
@@ -92,7 +99,9 @@ def from_avalanche(benchmark: Any) -> TaskStream:
             "that every task has its own test rows."
         )
     pairs = enumerate(zip(train, test, strict=True), start=1)
-    return TaskStream.lazy({number: partial(_task, number, a.dataset, b.dataset) for number, (a, b) in pairs})
+    return TaskStream.lazy(
+        {number: partial(_task, number, a.dataset, b.dataset) for number, (a, b) in pairs}
+    )
 
 
 def _task(name: TaskName, train: Any, test: Any) -> Task:
@@ -103,7 +112,8 @@ def _columns(part: Any, *names: str) -> tuple[NDArray[Any], NDArray[Any], NDArra
     known = list(getattr(part, "column_names", []))
     for name in names:
         if name not in known:
-            raise InputError(f"No column {name!r}. Columns: {', '.join(map(repr, known))}.")
+            hint = did_you_mean(name, known)
+            raise InputError(f"No column {name!r}.{hint} Columns: {', '.join(map(repr, known))}.")
     features, labels, tasks = (part[name] for name in names)
     return _stack(list(features)), np.asarray(list(labels)), np.asarray(list(tasks))
 
@@ -113,7 +123,9 @@ def _stack(items: list[Any]) -> NDArray[Any]:
     arrays = [_array(item) for item in items]
     shapes = {array.shape for array in arrays}
     if len(shapes) > 1:
-        raise InputError(f"Rows differ in shape: {sorted(shapes)[:3]}. Resize them to one shape first.")
+        raise InputError(
+            f"Rows differ in shape: {sorted(shapes)[:3]}. Resize them to one shape first."
+        )
     return np.stack(arrays)
 
 
@@ -121,7 +133,9 @@ def _array(item: Any) -> NDArray[Any]:
     if hasattr(item, "detach"):  # a torch tensor
         return np.asarray(item.detach().cpu().numpy())
     if hasattr(item, "getbands"):  # a Pillow picture
-        picture = np.divide(np.asarray(item.convert("L" if item.mode in "1L" else "RGB")), 255, dtype=np.float32)
+        picture = np.divide(
+            np.asarray(item.convert("L" if item.mode in "1L" else "RGB")), 255, dtype=np.float32
+        )
         return np.asarray(picture[None] if picture.ndim == 2 else picture.transpose(2, 0, 1))
     return np.asarray(item)
 

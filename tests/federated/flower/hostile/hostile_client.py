@@ -15,7 +15,9 @@ def answer(message, context):
     """Reply as the node's configuration says."""
     hostile, reply = context.node_config.get("hostile"), exchange(message, context)
     if hostile == "garbage":
-        return Message(reply_to_records(Reply("eve", {"eve/digits": b"garbage " * 100})), reply_to=message)
+        return Message(
+            reply_to_records(Reply("eve", {"eve/digits": b"garbage " * 100})), reply_to=message
+        )
     if hostile == "crash":
         raise RuntimeError("crash")
     if hostile == "old":

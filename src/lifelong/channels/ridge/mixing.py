@@ -1,0 +1,152 @@
+"""How much each opinion counts, learnt from scores of rows whose labels it has not seen."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifelong._validation import Codes
+from lifelong.channels.base import Weights
+from lifelong.channels.ridge.settings import STACKING_WEIGHTS, TEMPERATURES
+from lifelong.channels.ridge.solver import LinearMap, Scores, rms
+from lifelong.tasks.base import TaskName
+
+
+class Opinion(NamedTuple):
+    """What one or several encoders say together: a map per encoder, and held-out scores."""
+
+    maps: Mapping[TaskName, LinearMap]
+    parts: Mapping[TaskName, float]  # how much of the opinion is each encoder's, together 1
+    rows: NDArray[np.intp]  # (n,): rows with a held-out score
+    y: Codes  # (n,)
+    held_out: Scores  # (n, K)
+    r2: float
+    weights: Weights | None = None  # (n,)
+
+
+class Mixing(NamedTuple):
+    """How much each opinion counts, all together 1, and the temperature."""
+
+    own: float
+    cross: list[float]
+    rescale: float  # what makes the other opinions' scores as large as the own ones
+    temperature: float
+
+
+def mix(
+    own: Opinion | None,
+    cross: Sequence[Opinion],
+    priors: Scores,
+    *,
+    equal: bool,
+    default_temperature: float,
+) -> Mixing:
+    """Other tasks' opinions divide their part by R²; held-out scores decide how large it is."""
+    within = _within(cross, equal=equal)
+    opinions = [*([own] if own else []), *cross]
+    rows = _common_rows(opinions)
+    first = opinions[0]
+    there = _positions(first, rows)
+    y = first.y[there]
+    weights = None if first.weights is None else first.weights[there]
+    nothing = np.zeros((len(rows), len(priors)))
+    own_scores = _at(own, rows) if own else nothing
+    terms = (part * _at(one, rows) for part, one in zip(within, cross, strict=True))
+    cross_scores = sum(terms, nothing)
+    rescale = 1.0
+    if own and len(rows) and cross_scores.any():
+        rescale = rms(own_scores) / rms(cross_scores)
+    if not own or not cross:
+        weight = float(own is None)
+    elif equal or not len(rows):
+        n_cross = sum(len(one.maps) for one in cross)
+        weight = n_cross / (n_cross + 1)
+    else:
+        # To use other tasks is one more parameter than not to: ½ log n nats (as in BIC), less what
+        # they are known to tell about labels of rows that cannot test the own encoder.
+        evidence = max(_evidence(one, priors, besides=rows) for one in cross)
+        weight = stacking_weight(
+            own_scores + priors,
+            rescale * cross_scores + priors,
+            y,
+            cost=max(0.0, 0.5 * np.log(len(y)) - evidence),
+            weights=weights,
+        )
+    temperature = default_temperature
+    if len(rows):
+        mixed = (1 - weight) * own_scores + weight * rescale * cross_scores + priors
+        temperature = float(TEMPERATURES[np.argmin(log_losses(mixed, y, weights))])
+    return Mixing(1 - weight, (weight * within).tolist(), rescale, temperature)
+
+
+def _within(cross: Sequence[Opinion], *, equal: bool) -> NDArray[np.float64]:
+    """How other tasks' opinions divide what is theirs."""
+    size = np.array([float(len(one.maps)) if equal else one.r2 for one in cross])
+    if size.any():
+        return np.asarray(size / size.sum())
+    return np.full(len(cross), 1 / max(len(cross), 1))
+
+
+def stacking_weight(
+    first: Scores, second: Scores, y: Codes, cost: float = 0.0, weights: Weights | None = None
+) -> float:
+    """Posterior mean of the second's weight; its prior falls by ``cost`` nats from 0 to 1."""
+    fit = np.array(
+        [log_losses((1 - w) * first + w * second, y, weights).min() for w in STACKING_WEIGHTS]
+    )
+    evidence = -len(y) * fit - cost * STACKING_WEIGHTS
+    posterior = np.exp(evidence - evidence.max())
+    return float(posterior @ STACKING_WEIGHTS / posterior.sum())
+
+
+def _evidence(opinion: Opinion, priors: Scores, besides: NDArray[np.intp]) -> float:
+    """Nats by which held-out scores of all rows but these beat the class shares."""
+    others = ~np.isin(opinion.rows, besides)
+    if not others.any():
+        return 0.0
+    y = opinion.y[others]
+    weights = None if opinion.weights is None else opinion.weights[others]
+    of_priors = -np.log(priors[y])
+    if weights is None:
+        shares_alone = of_priors.mean()
+    else:
+        shares_alone = np.average(of_priors, weights=weights)
+    gained = shares_alone - log_losses(opinion.held_out[others] + priors, y, weights).min()
+    return len(y) * max(0.0, float(gained))
+
+
+def log_losses(scores: Scores, y: Codes, weights: Weights | None = None) -> NDArray[np.float64]:
+    """Mean log-loss at each temperature, of the rows and of one more whose label may be any.
+
+    Without that one, a few rows that are all right would ask for an endless temperature.
+    """
+    centred = scores - scores.max(axis=1, keepdims=True)
+    logits = TEMPERATURES[:, None, None] * centred  # (temperatures, n, K)
+    normaliser = np.log(np.exp(logits).sum(axis=2))
+    truth = np.take_along_axis(logits, y[None, :, None], axis=2)[:, :, 0]
+    of_any = normaliser - logits.mean(axis=2)
+    if weights is None:
+        of_rows = (normaliser - truth).sum(axis=1)
+        of_one_more = of_any.mean(axis=1)
+    else:
+        share = weights / weights.sum()
+        of_rows = len(y) * ((normaliser - truth) @ share)
+        of_one_more = of_any @ share
+    return np.asarray((of_rows + of_one_more) / (len(y) + 1))
+
+
+def _common_rows(opinions: Sequence[Opinion]) -> NDArray[np.intp]:
+    rows = opinions[0].rows
+    for opinion in opinions[1:]:
+        rows = np.intersect1d(rows, opinion.rows)
+    return rows
+
+
+def _at(opinion: Opinion, rows: NDArray[np.intp]) -> Scores:
+    return opinion.held_out[_positions(opinion, rows)]
+
+
+def _positions(opinion: Opinion, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    order = np.argsort(opinion.rows)
+    return np.asarray(order[np.searchsorted(opinion.rows, rows, sorter=order)])

@@ -1,0 +1,328 @@
+"""The columns of a table by name and kind: learnt when they are first seen, growing for life.
+
+A table becomes rows of numbers (n, p), float32. Every column has places of its own among the p
+numbers, for good: a number, true or false, and the code of a category take one, a date takes six.
+Columns that come later get places behind the others. What is missing is NaN, and so is every place
+of a column that a table does not have.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifelong._validation import Rows
+from lifelong.exceptions import InputError
+from lifelong.rows.frames import PAGE, Table, Texts, Values, dates_in
+from lifelong.schema import AnyOf, Number, Several, Text, Whole, saved
+
+Kind = Literal["number", "boolean", "category", "date"]
+Category = str | int | float | bool
+
+DATE_PARTS = ("year", "month", "day", "weekday", "hour", "elapsed")
+"""What becomes of a date; ``elapsed`` are days since 1970."""
+
+MAX_CATEGORIES = 1000
+"""More different texts than this are free text or identifiers: nothing can be learnt from them."""
+
+_KINDS = ("number", "boolean", "category", "date")
+_ROWS_AT_ONCE = 4096
+_LONG_TEXT = 40  # characters: sentences, if most entries are different and half are this long
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    name : str
+    kind : "number", "boolean", "category" or "date"
+    categories : tuple
+        Of a category, in the order in which they were first seen: a category's place is its code.
+    """
+
+    name: str = saved(Text())
+    kind: Kind = saved(Text(_KINDS))
+    categories: tuple[Category, ...] = saved(
+        Several(AnyOf((Text(), Whole(-(2**63)), Number()))), default=()
+    )
+
+    @property
+    def n_places(self) -> int:
+        """How many numbers of a row are this column's."""
+        return len(DATE_PARTS) if self.kind == "date" else 1
+
+    @cached_property
+    def codes(self) -> Mapping[Category, int]:
+        """Category → code."""
+        return {category: code for code, category in enumerate(self.categories)}
+
+    def with_categories(self, values: list[Any]) -> "Column":
+        """With whatever is new among these values."""
+        new = [value for value in values if value not in self.codes]
+        if not new:
+            return self
+        return replace(self, categories=(*self.categories, *new))
+
+
+class Place(NamedTuple):
+    """One of the numbers of a row: of which column, and which part of it."""
+
+    column: str
+    part: str  # of a date; empty for everything else
+    n_categories: int  # 0 for numbers
+
+    @property
+    def name(self) -> str:
+        """As a user would say it."""
+        return f"{self.column} ({self.part})" if self.part else self.column
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that have been seen so far, in the order of their places.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lifelong.rows import table_of
+    >>> table = table_of(pd.DataFrame({"age": [63, None], "pain": ["typical", "none"]}))
+    >>> columns = Columns().learnt(table)
+    >>> [(column.name, column.kind) for column in columns]
+    [('age', 'number'), ('pain', 'category')]
+    >>> columns.rows(table)
+    array([[63.,  0.],
+           [nan,  1.]], dtype=float32)
+    """
+
+    columns: tuple[Column, ...] = field(default=())
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Column]:
+        """Columns by name."""
+        return {column.name: column for column in self.columns}
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """What each number of a row is."""
+        found = []
+        for column in self.columns:
+            if column.kind == "date":
+                found += [Place(column.name, part, 0) for part in DATE_PARTS]
+            else:
+                found.append(Place(column.name, "", len(column.categories)))
+        return tuple(found)
+
+    @property
+    def n_places(self) -> int:
+        """How many numbers a row has."""
+        return len(self.places)
+
+    def learnt(self, table: Table) -> "Columns":
+        """With new columns and new categories of a table; what does not fit is an error.
+
+        Raises
+        ------
+        InputError
+            For text in a column of numbers and the like, a column of free text, or a new column
+            without any value. The message names the column and the row.
+        """
+        columns = dict(self.by_name)
+        for name, values in table.columns.items():
+            known = columns.get(name)
+            if known is None:
+                columns[name] = _new_column(name, values, name in table.booleans)
+            elif known.kind == "category":
+                columns[name] = _check_cardinality(known.with_categories(_texts_of(known, values)))
+            else:
+                _numbers_of(known, values)
+        return Columns(tuple(columns.values()))
+
+    def rows(self, table: Table) -> Rows:
+        """A table as rows of numbers (n, p).
+
+        A column that the table does not have is missing; one that is not known is left out; a
+        category that is not known is missing.
+        """
+        rows: Rows = np.empty((len(table), self.n_places), dtype=np.float32)
+        encoded = []
+        for column in self.columns:
+            if column.name in table.columns:
+                encoded.append(_encoded(column, table.columns[column.name]))
+            else:
+                encoded.append(np.full((column.n_places, 1), np.nan, dtype=np.float32))
+        # A few rows at a time: a column alone would go through all of the memory.
+        for start in range(0, len(table), _ROWS_AT_ONCE):
+            piece = slice(start, start + _ROWS_AT_ONCE)
+            first = 0
+            for places in encoded:
+                some = places if places.shape[1] == 1 else places[:, piece]
+                rows[piece, first : first + len(places)] = some.T
+                first += len(places)
+        return rows
+
+
+def _new_column(name: str, values: Values, boolean: bool) -> Column:
+    """A column at first sight."""
+    if isinstance(values, Texts):
+        dates = dates_in(values)
+        if dates is not None:
+            return Column(name, "date")
+        if not len(values.values):
+            raise _nothing_in(name)
+        _check_not_free_text(name, values)
+        return _check_cardinality(Column(name, "category", tuple(values.values)))
+    missing = np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
+    if missing.all():
+        raise _nothing_in(name)
+    if values.dtype.kind == "M":
+        return Column(name, "date")
+    column = Column(name, "boolean" if boolean else "number")
+    _check_finite(column, values)
+    return column
+
+
+def _nothing_in(name: str) -> InputError:
+    return InputError(
+        f"Column {name!r} has no value in any row, so nobody can tell what it holds. Leave it out "
+        "until there is one.",
+        see=PAGE,
+    )
+
+
+def _check_not_free_text(name: str, values: Texts) -> None:
+    n_there = int((values.codes >= 0).sum())
+    different = len(values.values)
+    if different <= 20 or different < n_there / 2:
+        return
+    lengths = [len(text) for text in values.values if isinstance(text, str)]
+    if lengths and np.median(lengths) >= _LONG_TEXT:
+        raise _free_text(name, different)
+
+
+def _check_cardinality(column: Column) -> Column:
+    if len(column.categories) > MAX_CATEGORIES:
+        raise _free_text(column.name, len(column.categories))
+    return column
+
+
+def _free_text(name: str, different: int) -> InputError:
+    return InputError(
+        f"Column {name!r} holds {different} different texts: free text or identifiers, from which "
+        "nothing can be learnt as they are. Leave the column out; or turn texts into numbers with "
+        "a pretrained encoder (PretrainedEncoder.features).",
+        see="pretrained",
+    )
+
+
+def _encoded(column: Column, values: Values) -> NDArray[np.float32]:
+    """The values of a column, place by place (places, n)."""
+    if column.kind == "category":
+        return _codes_of(column, values)[None]
+    numbers = _numbers_of(column, values)
+    if column.kind == "date":
+        return date_parts(numbers).T
+    return numbers.astype(np.float32)[None]
+
+
+def _texts_of(column: Column, values: Values) -> list[Any]:
+    """The different values of a category column."""
+    if isinstance(values, Texts):
+        return list(values.values)
+    if values.dtype.kind == "M":
+        raise _wrong(column, "a date", values, ~np.isnat(values))
+    there = ~np.isnan(values)
+    if there.any():
+        raise _wrong(column, "a number", values, there)
+    return []
+
+
+def _codes_of(column: Column, values: Values) -> NDArray[np.float32]:
+    """Codes of categories (n,); what is missing or unknown is NaN."""
+    texts = _texts_of(column, values)
+    if not isinstance(values, Texts):
+        return np.full(len(values), np.nan, dtype=np.float32)
+    known = np.array([column.codes.get(text, np.nan) for text in texts] + [np.nan], np.float32)
+    return known[values.codes]  # −1, what is missing, finds the last
+
+
+def _numbers_of(column: Column, values: Values) -> NDArray[Any]:
+    """The numbers (or dates) of a column that is not a category."""
+    if isinstance(values, Texts):
+        if column.kind == "date":
+            dates = dates_in(values)
+            if dates is None:
+                raise _wrong(column, "no date", values, values.codes >= 0)
+            return dates
+        if len(values.values):
+            raise _wrong(column, "text", values, values.codes >= 0)
+        return np.full(len(values), np.nan)
+    is_date = values.dtype.kind == "M"
+    if is_date != (column.kind == "date"):
+        there = ~np.isnat(values) if is_date else ~np.isnan(values)
+        if there.any():
+            raise _wrong(column, "a date" if is_date else "a number", values, there)
+        blank = "datetime64[ns]" if column.kind == "date" else np.float64
+        return np.full(len(values), np.nan).astype(blank)
+    if not is_date:
+        _check_finite(column, values)
+    return values
+
+
+def _wrong(column: Column, what: str, values: Values, where: Any) -> InputError:
+    row = int(np.flatnonzero(where)[0])
+    value = values.at(row) if isinstance(values, Texts) else values[row]
+    kinds = {"number": "numbers", "boolean": "true and false", "category": "text", "date": "dates"}
+    return InputError(
+        f"Column {column.name!r} holds {kinds[column.kind]}, and row {row} has {what}: "
+        f"{str(value)[:60]!r}.",
+        see=PAGE,
+    )
+
+
+def _check_finite(column: Column, values: NDArray[np.float64]) -> None:
+    too_large = np.abs(values) > np.finfo(np.float32).max
+    if too_large.any():
+        row = int(np.flatnonzero(too_large)[0])
+        raise InputError(
+            f"Column {column.name!r} has an infinite or too large number in row {row}: "
+            f"{values[row]}. Leave such entries empty, or correct them.",
+            see=PAGE,
+        )
+
+
+def date_parts(dates: NDArray[Any]) -> NDArray[np.float32]:
+    """Year, month, day, weekday (0: Monday), hour with its fraction, days since 1970: (n, 6).
+
+    >>> date_parts(np.array(["1970-01-02T12:00", "NaT"], "datetime64[ns]"))
+    array([[1970. ,    1. ,    2. ,    4. ,   12. ,    1.5],
+           [   nan,    nan,    nan,    nan,    nan,    nan]], dtype=float32)
+    """
+    years = dates.astype("datetime64[Y]")
+    months = dates.astype("datetime64[M]")
+    days = dates.astype("datetime64[D]")
+    nanoseconds = (dates - days).astype(np.float64)
+    elapsed = days.astype(np.float64)
+    parts = np.stack(
+        [
+            years.astype(np.float64) + 1970,
+            (months - years).astype(np.float64) + 1,
+            (days - months).astype(np.float64) + 1,
+            (elapsed + 3) % 7,  # the first of January 1970 was a Thursday
+            nanoseconds / 3.6e12,
+            elapsed + nanoseconds / 8.64e13,
+        ],
+        axis=1,
+    )
+    parts[np.isnat(dates)] = np.nan
+    return parts.astype(np.float32)

@@ -1,0 +1,312 @@
+"""Frames of any kind (pandas, polars, pyarrow, …) and arrays, as named columns of numpy arrays."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from lifelong._words import did_you_mean
+from lifelong.exceptions import InputError, InputTypeError
+
+PAGE = "my-data"
+"""The page of the documentation about one's own data."""
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """A column of texts and the like, each different one once.
+
+    Parameters
+    ----------
+    codes : (n,)
+        Places in ``values``; −1 is missing.
+    values : list
+        In the order in which they were first seen.
+    """
+
+    codes: NDArray[np.int32]
+    values: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, rows: Any) -> "Texts":
+        """Some of the rows; values that none of them has are gone."""
+        return Texts(self.codes[rows], self.values).compact()
+
+    def at(self, row: int) -> Any:
+        """The value of one row; None if it is missing."""
+        code = int(self.codes[row])
+        return None if code < 0 else self.values[code]
+
+    def compact(self) -> "Texts":
+        """Without values that no row has."""
+        used = np.unique(self.codes[self.codes >= 0])
+        if len(used) == len(self.values):
+            return self
+        place = np.full(len(self.values) + 1, -1, dtype=np.int32)
+        place[used] = np.arange(len(used), dtype=np.int32)
+        return Texts(place[self.codes], [self.values[code] for code in used.tolist()])
+
+    def objects(self) -> NDArray[Any]:
+        """As an array of objects (n,), with None for missing."""
+        values = np.empty(len(self.values) + 1, dtype=object)
+        values[:-1] = self.values
+        return values[self.codes]
+
+
+Values = NDArray[Any] | Texts
+"""One column: floats with NaN, datetime64 with NaT, or texts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns by name, in order, all of one length.
+
+    Parameters
+    ----------
+    columns : name → values (n,)
+        Numbers are float64 with NaN for missing; booleans are 0 and 1; dates are datetime64[ns] with
+        NaT; everything else is :class:`Texts`.
+    booleans : names of columns that hold nothing but true and false
+    n_rows : int
+    """
+
+    columns: Mapping[str, Values]
+    booleans: frozenset[str]
+    n_rows: int
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def column(self, name: str, what: str = "column") -> Values:
+        """The values of one column.
+
+        Raises
+        ------
+        InputError
+            If there is none of that name, with the nearest that there is.
+        """
+        if name in self.columns:
+            return self.columns[name]
+        hint = did_you_mean(name, self.columns)
+        known = ", ".join(map(repr, self.columns))
+        raise InputError(f"There is no {what} {name!r}.{hint} Columns: {known}.", see=PAGE)
+
+    def without(self, name: str) -> "Table":
+        """All columns but one."""
+        columns = {key: values for key, values in self.columns.items() if key != name}
+        return Table(columns, self.booleans - {name}, self.n_rows)
+
+    def take(self, rows: Any) -> "Table":
+        """Some of the rows: positions, a mask or a slice."""
+        columns = {name: values[rows] for name, values in self.columns.items()}
+        n_rows = len(np.arange(self.n_rows)[rows])
+        return Table(columns, self.booleans, n_rows)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a frame: something with named columns that narwhals knows."""
+    return nw.dependencies.is_into_dataframe(X)
+
+
+def table_of(X: Any) -> Table:
+    """A frame or an array (n, p) as a table; columns of an array are called ``x0``, ``x1``, ….
+
+    Raises
+    ------
+    InputError
+        For a frame without rows or columns, or with two columns of one name.
+    InputTypeError
+        For something that is neither a frame nor an array of two dimensions.
+    """
+    if is_frame(X):
+        return _from_frame(X)
+    return _from_array(X)
+
+
+def _from_frame(X: Any) -> Table:
+    _check_names(X)
+    frame = nw.from_native(X, eager_only=True)
+    if len(frame) == 0 or not frame.columns:
+        raise InputError(f"The table has {len(frame)} rows and {len(frame.columns)} columns.", see=PAGE)
+    columns: dict[str, Values] = {}
+    booleans = set()
+    for name in frame.columns:
+        series = frame[name]
+        columns[str(name)] = _values(series, str(name))
+        if series.dtype == nw.Boolean:
+            booleans.add(str(name))
+    return Table(columns, frozenset(booleans), len(frame))
+
+
+def _check_names(X: Any) -> None:
+    """Two columns of one name would be two columns of which one is lost."""
+    names = _names_of(X)
+    seen: set[str] = set()
+    for name in map(str, names):
+        if name in seen:
+            raise InputError(
+                f"The table has two columns called {name!r}. Rename one of them.", see=PAGE
+            )
+        seen.add(name)
+
+
+def _names_of(X: Any) -> Sequence[Any]:
+    for attribute in ("column_names", "columns"):  # pyarrow has the first, all others the second
+        names = getattr(X, attribute, None)
+        if names is not None and not callable(names):
+            return list(names)
+    return []
+
+
+def _values(series: Any, name: str) -> Values:
+    """One column as numpy: missing entries are NaN, NaT or None."""
+    dtype = series.dtype
+    if dtype == nw.Boolean:
+        return _numbers(series.cast(nw.Float64))
+    if dtype.is_numeric():
+        return _numbers(series)
+    if dtype in (nw.Datetime, nw.Date):
+        return _dates(series)
+    if dtype in (nw.Duration, nw.Time):
+        raise InputError(
+            f"Column {name!r} holds durations or times of day, which have no meaning here. Turn "
+            "them into numbers, such as seconds.",
+            see=PAGE,
+        )
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return _texts(series.cast(nw.String))
+    return _from_objects(series.to_list(), name)
+
+
+def _numbers(series: Any) -> Values:
+    # Decimals and nullable integers become floats; what is missing becomes NaN.
+    return np.asarray(series.cast(nw.Float64).fill_null(float("nan")).to_numpy(), dtype=np.float64)
+
+
+def _dates(series: Any) -> Values:
+    values = series.cast(nw.Datetime("ns"))
+    return np.asarray(values.to_numpy(), dtype="datetime64[ns]")
+
+
+def _texts(series: Any) -> Texts:
+    """Each different text once, and codes; by the frame's own means, which are fast."""
+    native = series.to_native()
+    if nw.get_native_namespace(series).__name__ == "pandas":
+        codes, values = native.factorize()
+        return Texts(codes.astype(np.int32), list(values))
+    values = series.drop_nulls().unique(maintain_order=True).to_list()
+    codes = np.full(len(series), -1, dtype=np.int32)
+    if values:
+        numbers = series.replace_strict(values, list(range(len(values))), return_dtype=nw.Float64)
+        found = numbers.fill_null(-1.0).to_numpy()
+        codes = np.nan_to_num(np.asarray(found, dtype=np.float64), nan=-1.0).astype(np.int32)
+    return Texts(codes, values)
+
+
+def _from_objects(values: list[Any], name: str) -> Values:
+    """A column of objects: numbers if all are, dates if all are, else text and the like."""
+    there = [value for value in values if not is_missing(value)]
+    if there and all(_is_number(value) for value in there):
+        return np.array([np.nan if is_missing(value) else float(value) for value in values])
+    if there and all(isinstance(value, date | np.datetime64) for value in there):
+        dates = [np.datetime64("NaT") if is_missing(v) else np.datetime64(v) for v in values]
+        return np.array(dates, dtype="datetime64[ns]")
+    code: dict[Any, int] = {}
+    codes = np.full(len(values), -1, dtype=np.int32)
+    for row, value in enumerate(values):
+        if is_missing(value):
+            continue
+        if not isinstance(value, str | int | float | bool | np.number):
+            raise InputError(
+                f"Column {name!r} holds a {type(value).__name__}, which is neither a number, a "
+                f"date nor text (row {row}).",
+                see=PAGE,
+            )
+        codes[row] = code.setdefault(_plain(value), len(code))
+    return Texts(codes, list(code))
+
+
+def _plain(value: Any) -> Any:
+    """Python's own number or text in the place of numpy's."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating | np.datetime64) and value != value
+
+
+_ISO_DATE = re.compile(
+    r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?(Z|[+-]\d{2}:?\d{2})?"
+)
+
+
+def dates_in(texts: Texts) -> NDArray[Any] | None:
+    """The dates (n,) that texts hold, if all of them are written as ISO 8601 has it; else None.
+
+    >>> dates_in(Texts(np.array([0, -1], np.int32), ["2013-03-01 06:00:00"])).astype("datetime64[h]")
+    array(['2013-03-01T06', 'NaT'], dtype='datetime64[h]')
+    """
+    if not texts.values:
+        return None
+    parsed = np.full(len(texts.values) + 1, np.datetime64("NaT"), dtype="datetime64[ns]")
+    for place, text in enumerate(texts.values):
+        if not isinstance(text, str) or not _ISO_DATE.fullmatch(text):
+            return None
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            return None
+        if moment.tzinfo is not None:
+            moment = moment.astimezone(UTC).replace(tzinfo=None)
+        parsed[place] = np.datetime64(moment, "ns")
+    return parsed[texts.codes]
+
+
+def _from_array(X: Any) -> Table:
+    if hasattr(X, "detach"):  # a torch tensor
+        X = X.detach().cpu().numpy()
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        raise InputError("X is not a table: its rows have different lengths.", see=PAGE) from None
+    if array.ndim != 2:
+        raise InputError(
+            f"A table has rows and columns; X has shape {array.shape}. "
+            "Reshape your data: one row is X.reshape(1, -1), one column is X.reshape(-1, 1).",
+            see=PAGE,
+        )
+    if 0 in array.shape:
+        raise InputError(f"The table has {array.shape[0]} rows and {array.shape[1]} columns.", see=PAGE)
+    if array.dtype.kind == "c":
+        raise InputTypeError("Complex data not supported: X holds complex numbers.", see=PAGE)
+    names = [f"x{number}" for number in range(array.shape[1])]
+    booleans = frozenset(names) if array.dtype.kind == "b" else frozenset()
+    if array.dtype.kind in "biuf":
+        numbers = array.astype(np.float64)
+        columns = {name: numbers[:, at] for at, name in enumerate(names)}
+        return Table(columns, booleans, len(array))
+    if array.dtype.kind == "M":
+        dates = array.astype("datetime64[ns]")
+        return Table({name: dates[:, at] for at, name in enumerate(names)}, booleans, len(array))
+    objects = array.astype(object)
+    columns = {
+        name: _from_objects(objects[:, at].tolist(), name) for at, name in enumerate(names)
+    }
+    return Table(columns, booleans, len(array))
