@@ -1,7 +1,9 @@
-"""Everything in one run: ``python -m benchmarks [--quick] [part …]``; a part is one file of this folder.
+"""Everything in one run: ``python -m benchmarks [--quick] [part …]``; a part is one file of this
+folder.
 
-Each line is a ratio of two sides that took turns. With "≤" it is ours ÷ theirs, with "≥" theirs ÷ ours. The table is
-docs/results/bench/table.md (and .json); a run of some parts replaces their rows in it.
+Each line is a ratio of two sides that took turns. With "≤" it is ours ÷ theirs, with "≥" theirs ÷
+ours. The table is docs/results/bench/table.md (and .json); a run of some parts replaces their rows
+in it.
 """
 
 import argparse

@@ -1,4 +1,6 @@
-"""SiLLy-F and SiLLy-N against ProgLearn's forest and network, each in its own process and environment."""
+"""SiLLy-F and SiLLy-N against ProgLearn's forest and network, each in its own process and
+environment.
+"""
 
 from collections.abc import Iterator
 from functools import partial

@@ -2,8 +2,9 @@
 
     python -m benchmarks.engines [--engines local,ray,dask] [--tasks 6] [--epochs 10] [--repeats 3]
 
-Both sides of a ratio are measured in turn, with workers that are warm. Half is the best that two cores can do; on a
-machine that others use as well, the ratio says what is left of it. The results are compared, too: bit for bit.
+Both sides of a ratio are measured in turn, with workers that are warm. Half is the best that two
+cores can do; on a machine that others use as well, the ratio says what is left of it. The results
+are compared, too: bit for bit.
 """
 
 import argparse

@@ -15,7 +15,9 @@ from lifelong.references.none import NoneLearner
 
 
 def rows(quick: bool) -> Iterator[Row]:
-    """A round of training of the narrow CNN, in batches of 16: the smaller the step, the more overhead shows."""
+    """A round of training of the narrow CNN, in batches of 16: the smaller the step, the more
+    overhead shows.
+    """
     X, y = image_tasks(1, 500, (3, 32, 32))[0]
     recipe = Recipe(iterations=60 if quick else 200, batch_size=16)
     bare_loop(X, y, recipe)

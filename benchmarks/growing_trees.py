@@ -1,4 +1,6 @@
-"""Growing a forest encoder against scikit-learn's forest: as many trees, as deep, on as many distinct rows."""
+"""Growing a forest encoder against scikit-learn's forest: as many trees, as deep, on as many
+distinct rows.
+"""
 
 from collections.abc import Iterator
 
@@ -9,7 +11,8 @@ from benchmarks.measure import Row, compare, in_turn, side
 from benchmarks.streams import flat_tasks
 from lifelong.encoders import ForestEncoder
 
-BOOTSTRAP = 0.632  # the share of distinct rows in a bootstrap sample, which is what scikit-learn's trees grow on
+# The share of distinct rows in a bootstrap sample, which is what scikit-learn's trees grow on.
+BOOTSTRAP = 0.632
 
 
 def rows(quick: bool) -> Iterator[Row]:

@@ -1,4 +1,6 @@
-"""One task of 500 to 1 000 000 rows against scikit-learn's forest: time, and memory beyond the rows themselves."""
+"""One task of 500 to 1 000 000 rows against scikit-learn's forest: time, and memory beyond the rows
+themselves.
+"""
 
 import sys
 from collections.abc import Iterator

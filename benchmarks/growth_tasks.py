@@ -1,4 +1,6 @@
-"""What one more task, a prediction and a task's bytes cost as tasks grow from 10 to 1000, without and with a budget."""
+"""What one more task, a prediction and a task's bytes cost as tasks grow from 10 to 1000, without
+and with a budget.
+"""
 
 import os
 import statistics

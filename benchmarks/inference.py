@@ -1,4 +1,6 @@
-"""Predicting for one task against its encoders alone: tree applications, or the networks' forward passes."""
+"""Predicting for one task against its encoders alone: tree applications, or the networks' forward
+passes.
+"""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,6 @@
-"""What a floor for leaf tables costs on XOR: ``python -m benchmarks.leaf_floor`` prints docs/privacy.md's table."""
+"""What a floor for leaf tables costs on XOR: ``python -m benchmarks.leaf_floor`` prints
+docs/privacy.md's table.
+"""
 
 import numpy as np
 

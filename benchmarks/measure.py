@@ -13,7 +13,9 @@ Side = Callable[[], Figures]
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: what was measured, against what, and whether it is as good as it should be."""
+    """One line of the table: what was measured, against what, and whether it is as good as it
+    should be.
+    """
 
     work: str
     against: str
@@ -64,7 +66,9 @@ def compare(
     figure: str = "CPU s",
     note: str = "",
 ) -> Row:
-    """The row: with "≤" the ratio is ours ÷ theirs, with "≥" it is theirs ÷ ours (how many times faster or smaller)."""
+    """The row: with "≤" the ratio is ours ÷ theirs, with "≥" it is theirs ÷ ours (how many times
+    faster or smaller).
+    """
     ours, theirs = ([one[figure] for one in part] for part in zip(*pairs, strict=True))
     ratios = [b / a if sense == "≥" else a / b for a, b in zip(ours, theirs, strict=True)]
     return Row(

@@ -1,4 +1,6 @@
-"""All encoders of a stream with ``n_jobs=2`` against one after another: wall-clock seconds, on two idle cores."""
+"""All encoders of a stream with ``n_jobs=2`` against one after another: wall-clock seconds, on two
+idle cores.
+"""
 
 from collections.abc import Iterator
 

@@ -25,7 +25,10 @@ class MissingError(Exception):
 
 
 def make() -> None:
-    """Install ProgLearn, which needs TensorFlow: a gigabyte, once. If it fails, its rows will say so."""
+    """Install ProgLearn, which needs TensorFlow: a gigabyte, once.
+
+    If it fails, its rows will say so.
+    """
     if READY.exists():
         return
     print(f"installing {', '.join(REQUIREMENTS)} into {VENV} …", flush=True)

@@ -1,7 +1,9 @@
-"""ProgLearn's side, run in its own environment: nothing here is known to lifelong, and nothing there to us.
+"""ProgLearn's side, run in its own environment: nothing here is known to lifelong, and nothing
+there to us.
 
-Trees look at √p features, as ours do. ``LifelongClassificationForest`` has no parameter for that, so its tasks are
-added by the method it inherits, with the arguments it would pass on and ``max_features`` beside them.
+Trees look at √p features, as ours do. ``LifelongClassificationForest`` has no parameter for that,
+so its tasks are added by the method it inherits, with the arguments it would pass on and
+``max_features`` beside them.
 """
 
 from typing import Any
@@ -36,7 +38,9 @@ def forest(tasks: int, rows: int, features: int) -> Figures:
 
 
 def network(tasks: int, rows: int, epochs: int) -> Figures:
-    """The small CNN of silly_worker; ``optimizer="adam"``, since the default fails on a second task."""
+    """The small CNN of silly_worker; ``optimizer="adam"``, since the default fails on a second
+    task.
+    """
     layers = keras.layers
     model = keras.Sequential(
         [

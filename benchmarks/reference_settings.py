@@ -1,9 +1,10 @@
-"""Why some reference algorithms differ from their published accuracy: one setting at a time, everything else equal.
+"""Why some reference algorithms differ from their published accuracy: one setting at a time,
+everything else equal.
 
     python -m benchmarks.reference_settings [tag] [df-cnn] [df-bases] [lmc] [coscl] [none] [randumb] [--data DIR]
 
-For each setting: the accuracy of every task when it has just been learnt, and after the last one (500 test rows each,
-one seed). The tables are in docs/references.md.
+For each setting: the accuracy of every task when it has just been learnt, and after the last one
+(500 test rows each, one seed). The tables are in docs/references.md.
 """
 
 import argparse
@@ -42,7 +43,9 @@ def numbers(values: list[float]) -> str:
 
 
 def tag(cifar: Callable[[int], TaskStream], _: Any) -> None:
-    """A fitted task leaves v ≈ 0, so that the next one begins with steps of lr g/√(α_t v_t): far too long ones."""
+    """A fitted task leaves v ≈ 0, so that the next one begins with steps of lr g/√(α_t v_t): far
+    too long ones.
+    """
     for epochs in (1, 6, 30):
         recipe = Recipe(epochs=epochs, batch_size=10, optimiser="rmsprop", lr=2.5e-4)
         show(
@@ -121,7 +124,9 @@ def coscl(cifar: Callable[[int], TaskStream], _: Any) -> None:
 
 
 def none(_: Any, spoken: Callable[[], TaskStream]) -> None:
-    """How far fine-tuning moves the weights decides how much it forgets; and dense layers forget more."""
+    """How far fine-tuning moves the weights decides how much it forgets; and dense layers forget
+    more.
+    """
     for steps, lr in ((120, 1e-4), (480, 1e-4), (120, 1e-3)):
         recipe = Recipe(iterations=steps, batch_size=64, lr=lr)
         show(f"None on spoken digits, {steps} steps, rate {lr:g}", "none", spoken(), recipe=recipe)

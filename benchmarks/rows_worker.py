@@ -1,4 +1,6 @@
-"""One large task, learnt once; the peak of memory is read from the kernel (Linux; elsewhere it is 0)."""
+"""One large task, learnt once; the peak of memory is read from the kernel (Linux; elsewhere it is
+0).
+"""
 
 from collections.abc import Callable
 from pathlib import Path

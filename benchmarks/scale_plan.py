@@ -4,9 +4,9 @@
     python -m benchmarks.scale_plan --measure            # measures the constants anew first (some minutes)
     python -m benchmarks.scale_plan --tasks 1000 --rows 1e8 --workers 20 --budget 50 --shard 50
 
-Sizes and seconds are measured at two numbers of rows, and grow linearly in between and beyond. Nothing is assumed to
-be free: a piece of work pays the engine's overhead, bytes pay the object store's speed, and a worker's memory is what
-its piece of work holds at once.
+Sizes and seconds are measured at two numbers of rows, and grow linearly in between and beyond.
+Nothing is assumed to be free: a piece of work pays the engine's overhead, bytes pay the object
+store's speed, and a worker's memory is what its piece of work holds at once.
 """
 
 import argparse
@@ -78,7 +78,9 @@ def measure_learner(make: Callable[[], Any], n: int) -> dict[str, float]:
 
 
 def measure_engine(name: str) -> dict[str, float]:
-    """Overhead of a piece of work, and bytes per second through the object store and back out of it."""
+    """Overhead of a piece of work, and bytes per second through the object store and back out of
+    it.
+    """
     with lifelong.engine(name, n_workers=1):
         parallel_map(len, [b""] * 4, n_jobs=None, prefer="processes")
         overhead = (
@@ -126,9 +128,9 @@ def measure(engine: str) -> dict[str, Any]:
 class Plan:
     """One way to arrange so many tasks.
 
-    Every task trains one of ``encoders`` (the first ones, once a budget is spent); its channel reads ``read`` of them.
-    ``stored`` is the share of rows that must be kept for encoders to come; ``asked`` the share of channels that
-    anybody ever asks for.
+    Every task trains one of ``encoders`` (the first ones, once a budget is spent); its channel
+    reads ``read`` of them. ``stored`` is the share of rows that must be kept for encoders to come;
+    ``asked`` the share of channels that anybody ever asks for.
     """
 
     name: str

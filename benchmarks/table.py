@@ -1,4 +1,6 @@
-"""The table: printed as it grows, written as JSON and Markdown, and put into docs/performance.md between its marks."""
+"""The table: printed as it grows, written as JSON and Markdown, and put into docs/performance.md
+between its marks.
+"""
 
 import json
 import os
@@ -32,7 +34,9 @@ def line(row: Row) -> str:
 
 
 def write(rows: list[Row], name: str, folder: Path = RESULTS, page: Path | None = PAGE) -> None:
-    """Both files, with the rows of parts that were not measured now as they were; and the page if it has marks."""
+    """Both files, with the rows of parts that were not measured now as they were; and the page if
+    it has marks.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{name}.json"
     now = {row.part for row in rows}

@@ -1,7 +1,8 @@
-"""What our most accurate learners were to reach, and what they reach: ``python -m benchmarks.targets``.
+"""What our most accurate learners were to reach, and what they reach: ``python -m
+benchmarks.targets``.
 
-Reads the committed tables of the experiments ``best-*`` and puts the answer into docs/channels.md, between its marks,
-and the accuracies alone into README.md.
+Reads the committed tables of the experiments ``best-*`` and puts the answer into docs/channels.md,
+between its marks, and the accuracies alone into README.md.
 """
 
 import csv
@@ -27,7 +28,9 @@ Line = dict[str, str]
 
 @dataclass(frozen=True)
 class Race:
-    """An experiment in which ours must be ahead of every rival, and perhaps reach an accuracy of its own."""
+    """An experiment in which ours must be ahead of every rival, and perhaps reach an accuracy of
+    its own.
+    """
 
     experiment: str
     ours: str = "silly-n-best"
@@ -56,7 +59,9 @@ def main() -> None:
 
 
 def races() -> Iterator[str]:
-    """A line per race: accuracies with quartiles over repetitions, transfers and gain of ours, and the verdict."""
+    """A line per race: accuracies with quartiles over repetitions, transfers and gain of ours, and
+    the verdict.
+    """
     yield "| experiment | repetitions | ours | rivals | target | FT, BT | gain over single, rf | tasks that gain | |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for race in RACES:
@@ -72,7 +77,9 @@ def races() -> Iterator[str]:
 
 
 def accuracies() -> Iterator[str]:
-    """A short line per race that was measured: ours, the best learner that is not, and a plain model per task."""
+    """A short line per race that was measured: ours, the best learner that is not, and a plain
+    model per task.
+    """
     yield "| experiment | ours | best reference | a plain model per task |"
     yield "|---|---|---|---|"
     for race in RACES:
@@ -107,7 +114,9 @@ def cells(race: Race, ours: Line, rivals: list[Line]) -> Iterator[str]:
 
 
 def safety() -> Iterator[str]:
-    """A line per second task: what it does to the first one, ours and the paper's learner side by side."""
+    """A line per second task: what it does to the first one, ours and the paper's learner side by
+    side.
+    """
     lines = list(read("best-xor", "tasks.csv"))
     first = {(line["stream"], line["learner"]): line for line in lines if line["task"] == "xor"}
     if not first:
@@ -133,7 +142,8 @@ def safety() -> Iterator[str]:
 
 
 def harmless(stream: str) -> tuple[str, Callable[[Line, Line], bool]]:
-    """What is wanted of ours after a second task, in words and as a test against the paper's learner.
+    """What is wanted of ours after a second task, in words and as a test against the paper's
+    learner.
 
     Of a task that helps, the accuracies are compared: who is weak alone has the higher transfer.
     """
@@ -164,7 +174,9 @@ def shuffled() -> Iterator[str]:
 
 
 def ablations() -> Iterator[str]:
-    """A line per part of our learners, added to the parts above it; a variant names the part that it varies."""
+    """A line per part of our learners, added to the parts above it; a variant names the part that
+    it varies.
+    """
     for experiment in ("ablation-best", "ablation-best-forest"):
         yield ""
         page = f"[{experiment}](experiments/{experiment}.md)"

@@ -1,4 +1,6 @@
-"""Training a network encoder against the loop everybody writes: same network and batches, plain Adam, float32."""
+"""Training a network encoder against the loop everybody writes: same network and batches, plain
+Adam, float32.
+"""
 
 from collections.abc import Iterator
 

@@ -1,7 +1,9 @@
-"""Ideas that were tried for speed: ``python -m benchmarks.trials [walk|training|chunks|neighbours|batches|precision]``.
+"""Ideas that were tried for speed: ``python -m benchmarks.trials
+[walk|training|chunks|neighbours|batches|precision]``.
 
-What each gave is in docs/performance.md; what ``batches`` gave, in docs/experiments/tabular-cifar.md. The last two need
-CIFAR-100. Sides take turns; milliseconds are medians of CPU seconds.
+What each gave is in docs/performance.md; what ``batches`` gave, in
+docs/experiments/tabular-cifar.md. The last two need CIFAR-100. Sides take turns; milliseconds are
+medians of CPU seconds.
 """
 
 import argparse

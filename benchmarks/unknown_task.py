@@ -1,10 +1,12 @@
-"""How to find out which task a row is from: four ways, measured on rows held back from the training rows.
+"""How to find out which task a row is from: four ways, measured on rows held back from the training
+rows.
 
     python -m benchmarks.unknown_task spoken-digit silly-f
     python -m benchmarks.unknown_task cifar-10x10 silly-n --channel ridge
 
-``task``: share of rows given to their task; ``both``: task and label right; ``of 10``: share of batches of ten rows of
-one task given to it. Then novelty: how many known rows, and how many of a task that was left out, are above 0.95.
+``task``: share of rows given to their task; ``both``: task and label right; ``of 10``: share of
+batches of ten rows of one task given to it. Then novelty: how many known rows, and how many of a
+task that was left out, are above 0.95.
 """
 
 import argparse
@@ -73,7 +75,10 @@ def compare(learner: Silly, tasks: list[Task]) -> None:
 
 
 def novelty(make, tasks: list[Task]) -> None:
-    """Each task in turn is left out. Densities of rows do not depend on encoders, so one tree per task will do."""
+    """Each task in turn is left out.
+
+    Densities of rows do not depend on encoders, so one tree per task will do.
+    """
     known, new, areas = [], [], []
     for left_out in tasks:
         learner = make()

@@ -1,7 +1,8 @@
-"""One side in a process of its own, started once and asked many times: two environments can then take turns.
+"""One side in a process of its own, started once and asked many times: two environments can then
+take turns.
 
-A worker reads one JSON object per line, ``[name of a function, arguments]``, and answers with one line of figures.
-This file is run by both environments, so it imports nothing of either.
+A worker reads one JSON object per line, ``[name of a function, arguments]``, and answers with one
+line of figures. This file is run by both environments, so it imports nothing of either.
 """
 
 import json
@@ -55,7 +56,9 @@ class Worker:
 
 
 def serve(functions: dict[str, Callable[..., Figures]]) -> None:
-    """Answer until the other side closes; what libraries print goes nowhere, the pipe is for answers alone."""
+    """Answer until the other side closes; what libraries print goes nowhere, the pipe is for
+    answers alone.
+    """
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     for line in sys.stdin:
@@ -97,8 +100,8 @@ def measured(
 ) -> Figures:
     """Learn the tasks and predict the first one's rows.
 
-    ``channels`` watches what a learner does after training an encoder; of that, ``encoder.push`` is rows going through
-    encoders. ``held()`` is what channels are made of.
+    ``channels`` watches what a learner does after training an encoder; of that, ``encoder.push`` is
+    rows going through encoders. ``held()`` is what channels are made of.
     """
     total, pushing, rows, one_row = Watch(), Watch(), Watch(), Watch()
     plain = getattr(encoder, push)
@@ -124,7 +127,9 @@ def measured(
 
 
 def deep_bytes(*things: Any) -> int:
-    """Bytes of Python objects and of everything they hold, each counted once; trees by their nodes and values."""
+    """Bytes of Python objects and of everything they hold, each counted once; trees by their nodes
+    and values.
+    """
     total, seen, left = 0, set(), list(things)
     while left:
         one = left.pop()

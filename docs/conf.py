@@ -1,7 +1,8 @@
 """The documentation site: `make docs` builds it into build/docs, and every warning is an error.
 
-Pages are plain Markdown that reads on a code host as well. What only a site needs is added here while it is built: the
-navigation, and docstrings in place of the comments ``<!-- api: lifelong.Task -->``.
+Pages are plain Markdown that reads on a code host as well. What only a site needs is added here
+while it is built: the navigation, and docstrings in place of the comments ``<!-- api: lifelong.Task
+-->``.
 """
 
 import re
@@ -84,7 +85,9 @@ def _navigation(docname: str) -> str:
 
 
 def _docstrings(match: re.Match[str]) -> str:
-    """``api: lifelong.Task members=classes`` → the class or function with its docstring; more words are options."""
+    """``api: lifelong.Task members=classes`` → the class or function with its docstring; more words
+    are options.
+    """
     name, *options = match[1].split()
     module, _, attribute = name.rpartition(".")
     thing = getattr(import_module(module), attribute)
@@ -97,7 +100,8 @@ def _docstrings(match: re.Match[str]) -> str:
 
 def _complete(_: Any, docname: str, source: list[str]) -> None:
     text = re.sub(r"<!-- api: (.+?) -->", _docstrings, source[0])
-    # A folder of results can be opened on a code host but not on a site: the link goes to its table.
+    # A folder of results can be opened on a code host but not on a site: the link goes to its
+    # table.
     text = re.sub(r"\]\((\.\./results/[a-z0-9-]+)\)", r"](\1/table.csv)", text)
     source[0] = text + _navigation(docname)
 

@@ -1,7 +1,8 @@
-"""A federation on one machine: Flower's real server and site processes on the loopback interface, TLS on.
+"""A federation on one machine: Flower's real server and site processes on the loopback interface,
+TLS on.
 
-Used by federated_speakers.py. In a real federation each of these commands runs on a machine of its own
-(docs/federated.md), and the certificates come from whoever makes them there.
+Used by federated_speakers.py. In a real federation each of these commands runs on a machine of its
+own (docs/federated.md), and the certificates come from whoever makes them there.
 """
 
 import contextlib
@@ -20,7 +21,9 @@ LOOPBACK = "127.0.0.1"
 
 
 def make_certificates(folder: Path) -> None:
-    """A throw-away authority (ca.pem), and a certificate for the loopback interface that it has signed."""
+    """A throw-away authority (ca.pem), and a certificate for the loopback interface that it has
+    signed.
+    """
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -113,7 +116,9 @@ class Federation:
             )
 
     def start_server(self, *, simulation: bool = False) -> None:
-        """flower-superlink, ready when this returns; in a simulation it runs the sites as well, with Ray."""
+        """flower-superlink, ready when this returns; in a simulation it runs the sites as well,
+        with Ray.
+        """
         tls = [
             f"--ssl-{name}={self.folder / file}"
             for name, file in (
@@ -133,7 +138,9 @@ class Federation:
     def start_site(
         self, name: str, directory: Path, *, port: int | None = None, more: str = ""
     ) -> None:
-        """flower-supernode of a site; ``port`` if not straight to the server, ``more`` for its configuration."""
+        """flower-supernode of a site; ``port`` if not straight to the server, ``more`` for its
+        configuration.
+        """
         self.start(
             name, "flower-supernode", "--superlink", f"{LOOPBACK}:{port or self.port}",
             "--root-certificates", str(self.folder / "ca.pem"), "--host", LOOPBACK, "--port", str(free_port()),
@@ -143,7 +150,8 @@ class Federation:
     def run(
         self, settings: str, *, simulated_sites: int = 0, app: Path = APP, timeout: float = 900
     ) -> str:
-        """Call ``flwr run`` and wait: the exchange from beginning to end, and what its server said."""
+        """Call ``flwr run`` and wait: the exchange from beginning to end, and what its server said.
+        """
         how = [
             "--federation-config",
             f"num-supernodes={simulated_sites} client-resources-num-cpus=1",

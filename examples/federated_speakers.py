@@ -1,4 +1,5 @@
-"""Six sites = six speakers of the Free Spoken Digit Dataset: what does each gain from the others' encoders?
+"""Six sites = six speakers of the Free Spoken Digit Dataset: what does each gain from the others'
+encoders?
 
 LIFELONG_DATA=folder python examples/federated_speakers.py                     # real processes on loopback, TLS
 LIFELONG_DATA=folder python examples/federated_speakers.py --via simulation    # Flower's simulation, which needs Ray
@@ -6,10 +7,10 @@ LIFELONG_DATA=folder python examples/federated_speakers.py --via nothing       #
 LIFELONG_DATA=folder python examples/federated_speakers.py --via nothing --trees 10 --rows-per-class 5  # seconds
 python examples/federated_speakers.py --via nothing --smoke                    # made-up speakers: no data needed
 
-Every site learns the ten digits from its own recordings and saves its learner in a folder of its own. Then encoders
-are exchanged, and each site's learner is asked about recordings that nobody has learnt from, before and after. Some
-training rows of every site are marked: no two of their numbers stand together anywhere else. They are searched for in
-everything that went over the wire.
+Every site learns the ten digits from its own recordings and saves its learner in a folder of its
+own. Then encoders are exchanged, and each site's learner is asked about recordings that nobody has
+learnt from, before and after. Some training rows of every site are marked: no two of their numbers
+stand together anywhere else. They are searched for in everything that went over the wire.
 """
 
 import argparse
@@ -155,7 +156,8 @@ def main() -> None:
         alone = [score(folder, task) for task in tasks]
         wire = VIA[chosen.via](folder, [str(task.name) for task in tasks])
         after = [score(folder, task) for task in tasks]
-        # As many trees as a site has after the exchange, all from its own rows: is it the others, or just more trees?
+        # As many trees as a site has after the exchange, all from its own rows: is it the others,
+        # or just more trees?
         more = [
             learner_of(task, trees * len(tasks), chosen.seed).score(
                 task.X_test, task.y_test, task="digits"

@@ -1,7 +1,8 @@
-"""A wiretap for federated_speakers.py: it stands between a site and the server and writes down every byte.
+"""A wiretap for federated_speakers.py: it stands between a site and the server and writes down
+every byte.
 
-TLS hides what travels from everybody else. Here both ends trust the same throw-away authority, and the wiretap has its
-key: it opens what comes from either side, keeps a copy, and encrypts it again.
+TLS hides what travels from everybody else. Here both ends trust the same throw-away authority, and
+the wiretap has its key: it opens what comes from either side, keeps a copy, and encrypts it again.
 """
 
 import contextlib
@@ -17,7 +18,9 @@ LOOPBACK = "127.0.0.1"
 
 
 class Wiretap:
-    """A place to connect to instead of the server; ``up`` and ``down`` hold what went through, decrypted."""
+    """A place to connect to instead of the server; ``up`` and ``down`` hold what went through,
+    decrypted.
+    """
 
     def __init__(self, certificates: Path, server_port: int) -> None:
         self.up, self.down = bytearray(), bytearray()
@@ -60,9 +63,11 @@ def _pump(source: ssl.SSLSocket, target: ssl.SSLSocket, copy: bytearray) -> None
 
 
 def numbers_found(rows: NDArray[np.float32], content: bytes | bytearray) -> int:
-    """How many neighbouring pairs of numbers of these rows are somewhere in some bytes, in 32 or 64 bits.
+    """How many neighbouring pairs of numbers of these rows are somewhere in some bytes, in 32 or 64
+    bits.
 
-    Pairs, because one number of 32 bits turns up by chance: there are only four thousand million of them.
+    Pairs, because one number of 32 bits turns up by chance: there are only four thousand million of
+    them.
     """
     pairs = np.lib.stride_tricks.sliding_window_view(
         rows.reshape(len(rows), -1), 2, axis=1

@@ -1,10 +1,12 @@
-"""Images with a frozen backbone: a pretrained network that nobody trains, and a small channel for each task.
+"""Images with a frozen backbone: a pretrained network that nobody trains, and a small channel for
+each task.
 
     LIFELONG_DATA=… LIFELONG_MODELS=… python examples/frozen_backbone_images.py     # CIFAR 10×10, ResNet-50
     python examples/frozen_backbone_images.py --smoke                               # generated pictures, tiny network
 
-Each task is ten new kinds of pictures, a few of each. One encoder serves all tasks (budget=1); a task adds a channel of
-a few hundred kilobytes in well under a second once its features are there. Features are kept on disk: start it again.
+Each task is ten new kinds of pictures, a few of each. One encoder serves all tasks (budget=1); a
+task adds a channel of a few hundred kilobytes in well under a second once its features are there.
+Features are kept on disk: start it again.
 """
 
 import argparse

@@ -1,9 +1,10 @@
-"""Whom to listen to: Gaussian XOR, then a second XOR that is turned by an angle, with 100 rows each.
+"""Whom to listen to: Gaussian XOR, then a second XOR that is turned by an angle, with 100 rows
+each.
 
     python examples/listening.py --repetitions 100 --picture docs/images/listening
 
-At 0° the second task is the same as the first; at 45° it can only confuse. What does it do to the first task, and how
-much does the first task's ridge channel listen to its encoder?
+At 0° the second task is the same as the first; at 45° it can only confuse. What does it do to the
+first task, and how much does the first task's ridge channel listen to its encoder?
 """
 
 import argparse
@@ -27,7 +28,9 @@ COLOURS = (GREY, "#c98a1b", "#d1495b")
 
 
 def listen(way: str, angle: float, rows: int, seed: int) -> tuple[float, float]:
-    """What the second task adds to the first one's accuracy, and the share of the second encoder in its scores."""
+    """What the second task adds to the first one's accuracy, and the share of the second encoder in
+    its scores.
+    """
     first, second = xor_stream(rows, second="r-xor", angle=angle, random_state=seed)
     learner = WAYS[way](seed).partial_fit(first.X_train, first.y_train, task="first")
     before = learner.score(first.X_test, first.y_test, task="first")
@@ -40,7 +43,8 @@ def listen(way: str, angle: float, rows: int, seed: int) -> tuple[float, float]:
 
 
 def draw(path: Path, angles: list[float], measured: dict[str, np.ndarray]) -> None:
-    """Left the change of accuracy, right the share; ``measured`` (angles, repetitions, 2) by way."""
+    """Left the change of accuracy, right the share; ``measured`` (angles, repetitions, 2) by way.
+    """
     figure = new_figure(8.4, 3.4)
     panels = figure.subplots(1, 2)
     for (way, values), colour in zip(measured.items(), COLOURS, strict=True):

@@ -1,4 +1,6 @@
-"""The picture that several examples draw: for each task, how good it is alone and how good together with the others."""
+"""The picture that several examples draw: for each task, how good it is alone and how good together
+with the others.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +13,9 @@ _COLOURS = (GREY, "#c98a1b", "#2a78b8", "#3a9d6e")
 def dumbbells(
     path: Path, accuracies: Mapping[str, Sequence[float]], tasks: Sequence[str], title: str
 ) -> None:
-    """One line per task, one dot per way of learning it, the last one in our colour; written as SVG and PNG."""
+    """One line per task, one dot per way of learning it, the last one in our colour; written as SVG
+    and PNG.
+    """
     figure = new_figure(6.4, 0.42 * len(tasks) + 1.5)
     axis = figure.subplots()
     heights = range(len(tasks), 0, -1)

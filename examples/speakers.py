@@ -1,10 +1,12 @@
-"""One model per speaker: each speaks every digit a few times, and gets better with every other speaker who comes.
+"""One model per speaker: each speaks every digit a few times, and gets better with every other
+speaker who comes.
 
     LIFELONG_DATA=… python examples/speakers.py     # six speakers of the Free Spoken Digit Dataset
     python examples/speakers.py                     # without its files: scikit-learn's digits, seen from six angles
 
-A command by voice has to work after five examples of each word. Nobody's recordings are mixed with anybody else's: a
-speaker's channel learns from that speaker's recordings alone, but it listens to the encoders of all.
+A command by voice has to work after five examples of each word. Nobody's recordings are mixed with
+anybody else's: a speaker's channel learns from that speaker's recordings alone, but it listens to
+the encoders of all.
 """
 
 import argparse
@@ -68,7 +70,9 @@ def stream_of(data: str, chosen: argparse.Namespace, seed: int) -> TaskStream:
 
 
 def measure(stream: TaskStream, chosen: argparse.Namespace, seed: int) -> np.ndarray:
-    """Accuracies (tasks, ways): ordinary forests of the same total size, the learner alone, the learner with all."""
+    """Accuracies (tasks, ways): ordinary forests of the same total size, the learner alone, the
+    learner with all.
+    """
     learner = SillyForest(chosen.trees, channel="ridge", random_state=seed)
     for task in stream:
         learner.partial_fit(task.X_train, task.y_train, task=task.name)

@@ -4,9 +4,10 @@
     python examples/text_minilm.py               # about a minute on one core
     python examples/text_minilm.py --smoke       # seconds: a tiny random network, the numbers mean nothing
 
-Every installed library is a task with classes of its own, and the texts are the first sentences of its docstrings: real
-text that is on every machine. Texts become rows once (`encoder.features`), and learners see rows like any others.
-Compared with bags of words (TF-IDF and logistic regression, one model per task).
+Every installed library is a task with classes of its own, and the texts are the first sentences of
+its docstrings: real text that is on every machine. Texts become rows once (`encoder.features`), and
+learners see rows like any others. Compared with bags of words (TF-IDF and logistic regression, one
+model per task).
 """
 
 import argparse

@@ -1,4 +1,5 @@
-"""Who helps whom: handwritten digits from six angles, and what each angle's encoder brings to every other angle.
+"""Who helps whom: handwritten digits from six angles, and what each angle's encoder brings to every
+other angle.
 
 python examples/who_helps_whom.py                                   # prints the table
 python examples/who_helps_whom.py --out docs/images/who-helps-whom  # and draws it, as .svg and .png

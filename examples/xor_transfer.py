@@ -1,9 +1,11 @@
-"""Two tasks that help each other, and two that do not: forward and backward transfer on Gaussian XOR.
+"""Two tasks that help each other, and two that do not: forward and backward transfer on Gaussian
+XOR.
 
     python examples/xor_transfer.py --repetitions 100 --out docs/images
 
-XNOR has XOR's boundary, so each should help the other; R-XOR is turned by 45° and can only disturb. 750 training rows
-per task, 1000 test rows, new rows in every repetition. Networks have two hidden layers of 10 (30 epochs, Adam 3e-3).
+XNOR has XOR's boundary, so each should help the other; R-XOR is turned by 45° and can only disturb.
+750 training rows per task, 1000 test rows, new rows in every repetition. Networks have two hidden
+layers of 10 (30 epochs, Adam 3e-3).
 """
 
 import argparse

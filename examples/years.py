@@ -1,12 +1,14 @@
-"""A stream that runs for years on a fixed budget: ten years, a new product every month, drift, and nothing grows.
+"""A stream that runs for years on a fixed budget: ten years, a new product every month, drift, and
+nothing grows.
 
     python examples/years.py                         # 120 months, a few minutes
     python examples/years.py --picture years         # and draw it
 
-Rows are generated: twelve modes of a machine as in sites.py, but they wander, and after ten years none is where it was.
-Six products are in production at a time, and each sorts the modes in its own way. The learner lives in a directory
-(store=): kill it and start it again with the same directory, and it goes on. An old product is forgotten, and of eight
-encoders the one that says least goes when a new one comes (budget=8, keep="useful").
+Rows are generated: twelve modes of a machine as in sites.py, but they wander, and after ten years
+none is where it was. Six products are in production at a time, and each sorts the modes in its own
+way. The learner lives in a directory (store=): kill it and start it again with the same directory,
+and it goes on. An old product is forgotten, and of eight encoders the one that says least goes when
+a new one comes (budget=8, keep="useful").
 """
 
 import argparse
@@ -90,14 +92,19 @@ def live(
 def renew(
     learner: SillyForest, name: str, X: np.ndarray, y: np.ndarray, in_production: int
 ) -> None:
-    """A new product comes; the oldest one goes with its rows and its channel. Its encoder goes when it is of no use."""
+    """A new product comes; the oldest one goes with its rows and its channel.
+
+    Its encoder goes when it is of no use.
+    """
     learner.partial_fit(X, y, task=name)
     if len(learner.tasks_) > in_production:
         learner.forget(next(iter(learner.tasks_)))
 
 
 def size_of(directory: Path) -> tuple[float, int, float]:
-    """Kilobytes and files in the store, and the peak of the process's memory in MB (Linux counts in kB)."""
+    """Kilobytes and files in the store, and the peak of the process's memory in MB (Linux counts in
+    kB).
+    """
     files = [path for path in directory.rglob("*") if path.is_file()]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return sum(path.stat().st_size for path in files) / 1000, len(files), peak

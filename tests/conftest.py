@@ -1,4 +1,6 @@
-"""Rules for all tests: decoded copies go into a scratch folder; tests on real files need LIFELONG_DATA."""
+"""Rules for all tests: decoded copies go into a scratch folder; tests on real files need
+LIFELONG_DATA.
+"""
 
 import os
 from pathlib import Path
@@ -21,7 +23,9 @@ def scratch_cache(tmp_path_factory):
 
 
 def pytest_runtest_setup(item):
-    """Tests marked ``data`` or ``models`` read real files: skipped on a machine without them, but never in CI."""
+    """Tests marked ``data`` or ``models`` read real files: skipped on a machine without them, but
+    never in CI.
+    """
     if (
         item.get_closest_marker("data")
         and not Path(os.environ.get("LIFELONG_DATA") or "missing").is_dir()

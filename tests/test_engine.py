@@ -1,4 +1,7 @@
-"""What needs no cluster: the choice of an engine, and work that goes through one. Real clusters are in tests/scale."""
+"""What needs no cluster: the choice of an engine, and work that goes through one.
+
+Real clusters are in tests/scale.
+"""
 
 import sys
 from functools import partial
@@ -28,7 +31,9 @@ class Placed:
 
 
 class OneMachine(Engine):
-    """An engine without a cluster: everything is sent and comes back as bytes, and the last piece ends first."""
+    """An engine without a cluster: everything is sent and comes back as bytes, and the last piece
+    ends first.
+    """
 
     name, address, n_workers = "one machine", "here", 2
 

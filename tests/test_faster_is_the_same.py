@@ -1,4 +1,6 @@
-"""What was made faster answers as before: bit for bit, or within a stated difference (docs/performance.md)."""
+"""What was made faster answers as before: bit for bit, or within a stated difference
+(docs/performance.md).
+"""
 
 import numpy as np
 import pytest

@@ -1,6 +1,8 @@
-"""Lifelong learning by representation ensembling: every task, old and new, gets better as tasks arrive.
+"""Lifelong learning by representation ensembling: every task, old and new, gets better as tasks
+arrive.
 
-Names are loaded when they are first used, so that ``import lifelong`` is instant and never needs torch.
+Names are loaded when they are first used, so that ``import lifelong`` is instant and never needs
+torch.
 """
 
 from importlib import import_module

@@ -7,10 +7,14 @@ from typing import Any
 
 
 class Cache:
-    """The values used last, of at most so many bytes. Each belongs to an object, and goes with it."""
+    """The values used last, of at most so many bytes.
+
+    Each belongs to an object, and goes with it.
+    """
 
     def __init__(self, max_bytes: int) -> None:
-        # A lock that its holder may take again: an owner can die at any moment, also inside of a block below.
+        # A lock that its holder may take again: an owner can die at any moment, also inside of a
+        # block below.
         self.max_bytes, self._total, self._lock = max_bytes, 0, threading.RLock()
         self._values: OrderedDict[int, tuple[weakref.ref[Any], Any, int]] = (
             OrderedDict()

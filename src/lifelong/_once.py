@@ -1,7 +1,8 @@
-"""Work that several learners of an experiment would do alike is done once; its results are kept in a folder.
+"""Work that several learners of an experiment would do alike is done once; its results are kept in
+a folder.
 
-A result is addressed by everything that it depends on. So one folder may serve any number of processes and runs, and
-may be deleted at any time: what is missing is made again.
+A result is addressed by everything that it depends on. So one folder may serve any number of
+processes and runs, and may be deleted at any time: what is missing is made again.
 """
 
 import shutil
@@ -40,7 +41,9 @@ _sharing: _Sharing | None = None
 
 @contextmanager
 def sharing(folder: Path | None, at_least: float = _LONG) -> Iterator[None]:
-    """Inside the block, work that takes ``at_least`` so many seconds is shared through the folder (None: it is not)."""
+    """Inside the block, work that takes ``at_least`` so many seconds is shared through the folder
+    (None: it is not).
+    """
     global _sharing
     before = _sharing
     if folder is not None:
@@ -58,12 +61,16 @@ def is_shared() -> bool:
 
 
 def saved_seconds() -> float:
-    """What sharing has saved so far: a clock that adds it shows what the work takes for one who does it himself."""
+    """What sharing has saved so far: a clock that adds it shows what the work takes for one who
+    does it himself.
+    """
     return 0.0 if _sharing is None else _sharing.saved
 
 
 def once(depends_on: Callable[[], Iterable[Any]], work: Callable[[], Arrays]) -> Arrays:
-    """What ``work`` returns, or what it returned when it was done before with equal arrays and settings."""
+    """What ``work`` returns, or what it returned when it was done before with equal arrays and
+    settings.
+    """
     shared = _sharing
     if shared is None:
         return work()
@@ -83,7 +90,9 @@ def once(depends_on: Callable[[], Iterable[Any]], work: Callable[[], Arrays]) ->
 
 
 def digest(parts: Iterable[Any]) -> str:
-    """Sixteen bytes as text: of the values and the layout of arrays, and of how anything else is written."""
+    """Sixteen bytes as text: of the values and the layout of arrays, and of how anything else is
+    written.
+    """
     whole = blake2b(digest_size=16)
     for part in parts:
         if isinstance(part, np.ndarray):
@@ -100,7 +109,7 @@ def _read(file: Path) -> tuple[Arrays, float] | None:
         with safe_open(file, framework="numpy") as content:
             return {name: content.get_tensor(name) for name in content.keys()}, float(
                 content.metadata()["seconds"]
-            )  # noqa: SIM118
+            )
     except (
         OSError,
         SafetensorError,

@@ -1,4 +1,6 @@
-"""Parallel work: on this machine through joblib, or on the cluster that ``lifelong.engine`` has chosen."""
+"""Parallel work: on this machine through joblib, or on the cluster that ``lifelong.engine`` has
+chosen.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -30,8 +32,8 @@ def parallel_stream(
 ) -> Iterator[Result]:
     """The same results one by one, as soon as they and those before them are there.
 
-    Threads suit work that leaves Python's lock (growing trees, matrix products), and stay on this machine; processes
-    suit training networks, and are workers of a cluster where there is one.
+    Threads suit work that leaves Python's lock (growing trees, matrix products), and stay on this
+    machine; processes suit training networks, and are workers of a cluster where there is one.
     """
     rows = list(zip(*columns, strict=True))
     engine = current() if prefer == "processes" else None
@@ -46,7 +48,9 @@ def parallel_stream(
 
 
 def place(value: Value) -> Value:
-    """To be handed to several rows of :func:`parallel_map`: a cluster gets the value once, and not once per row."""
+    """To be handed to several rows of :func:`parallel_map`: a cluster gets the value once, and not
+    once per row.
+    """
     engine = current()
     return value if engine is None else engine.place(value)
 

@@ -1,7 +1,7 @@
 """What a lower layer needs of a higher one, handed down by the package.
 
-``lifelong/__init__.py`` knows every room and says here where a thing is found. A lower layer asks for it by what it
-is for, never by where it lives: imports go one way.
+``lifelong/__init__.py`` knows every room and says here where a thing is found. A lower layer asks
+for it by what it is for, never by where it lives: imports go one way.
 """
 
 from importlib import import_module

@@ -1,7 +1,8 @@
 """One seed → one independent generator per purpose.
 
-A generator is addressed by *what it is for* (a task's name, "encoder", "replay", …), never by how many were drawn
-before it. So an encoder does not depend on the order in which tasks arrive or on which process trains it.
+A generator is addressed by *what it is for* (a task's name, "encoder", "replay", …), never by how
+many were drawn before it. So an encoder does not depend on the order in which tasks arrive or on
+which process trains it.
 """
 
 from collections.abc import Hashable

@@ -46,11 +46,15 @@ class ParameterError(LifelongError, ValueError):
 
 
 class DatasetError(LifelongError, ValueError):
-    """Raw files of a dataset that are missing, damaged or not what they should be; the message names the file."""
+    """Raw files of a dataset that are missing, damaged or not what they should be; the message
+    names the file.
+    """
 
 
 class PersistenceError(LifelongError, ValueError):
-    """A saved learner that cannot be written or read: out of space, damaged, too new, hostile, or in use."""
+    """A saved learner that cannot be written or read: out of space, damaged, too new, hostile, or
+    in use.
+    """
 
 
 class UnknownTaskError(LifelongError, LookupError):
@@ -62,7 +66,9 @@ class NotLearntError(LifelongError, NotFittedError):
 
 
 class UnsupportedError(LifelongError, NotImplementedError):
-    """Something that this kind of learner, encoder or channel cannot do; the message says which ones can."""
+    """Something that this kind of learner, encoder or channel cannot do; the message says which
+    ones can.
+    """
 
 
 class EngineError(LifelongError, RuntimeError):

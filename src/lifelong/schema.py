@@ -1,17 +1,18 @@
 """What can be saved: declared on the fields of the dataclasses that are saved, and nowhere else.
 
-A field says of what kind its values are (a whole number, an array of some shape, …), and a field of a learner's
-knowledge also says where they go (into the manifest, into a file of their own, one file per task).
-:mod:`lifelong.persistence` derives writing, checking and reading from that. Nothing here reads or writes::
+A field says of what kind its values are (a whole number, an array of some shape, …), and a field of
+a learner's knowledge also says where they go (into the manifest, into a file of their own, one file
+per task). :mod:`lifelong.persistence` derives writing, checking and reading from that. Nothing here
+reads or writes::
 
     @dataclass(frozen=True)
     class StoredRows:
         X: Rows = saved(Array("float32", ("n", "*in_shape")))
         y: Codes = saved(Places("n", below="K"))
 
-A length is a number, None (any), the name of a length that is known (``"K"``, the classes of the task), or a name that
-is not: the first array of the record sets it, and all others must agree. ``"k<=K"`` is a new name and its upper bound,
-``"n>=1"`` a new name and its least value.
+A length is a number, None (any), the name of a length that is known (``"K"``, the classes of the
+task), or a name that is not: the first array of the record sets it, and all others must agree.
+``"k<=K"`` is a new name and its upper bound, ``"n>=1"`` a new name and its least value.
 """
 
 import math
@@ -101,7 +102,9 @@ class Places(Kind):
 
 @dataclass(frozen=True)
 class Represented(Kind):
-    """Rows as an encoder represents them: one leaf per row and tree (n, B), or dense vectors (n, d)."""
+    """Rows as an encoder represents them: one leaf per row and tree (n, B), or dense vectors (n,
+    d).
+    """
 
     n: Length
     dense: str  # dtype of dense vectors
@@ -122,7 +125,9 @@ class TaskNames(Kind):
 
 @dataclass(frozen=True)
 class Record(Kind):
-    """An object of a class whose fields are declared; ``named`` is False where a list holds their values in order."""
+    """An object of a class whose fields are declared; ``named`` is False where a list holds their
+    values in order.
+    """
 
     make: type
     named: bool = True
@@ -130,7 +135,8 @@ class Record(Kind):
 
 @dataclass(frozen=True)
 class Tagged(Kind):
-    """An object of one of several classes, told apart by a word: the word, and where the class is."""
+    """An object of one of several classes, told apart by a word: the word, and where the class is.
+    """
 
     homes: Mapping[str, str]  # "ForestEncoder" → "lifelong.encoders.forest:ForestEncoder"
 
@@ -196,7 +202,8 @@ class SplitByEncoder(Place):
 class PerEncoder(Kind):
     """The parts of such a value: a map from encoders to values of one kind.
 
-    Lengths that are known of an encoder: ``columns`` of its representation, and ``leaves`` (0: dense vectors).
+    Lengths that are known of an encoder: ``columns`` of its representation, and ``leaves`` (0:
+    dense vectors).
     """
 
     kind: Kind
@@ -235,7 +242,8 @@ def later_fields(record: type) -> set[str]:
 
 
 def declared_fields(record: type) -> dict[str, Any]:
-    """What each field of a dataclass is declared to be; fields without a declaration are not saved."""
+    """What each field of a dataclass is declared to be; fields without a declaration are not saved.
+    """
     return {one.name: one.metadata[_SAVED] for one in fields(record) if _SAVED in one.metadata}
 
 

@@ -73,7 +73,8 @@ def test_leave_one_out_scores_equal_leaving_each_row_out():
     scores = solve(kernel(Z).K, centred(y), penalty=0.5).loo
     for i in range(len(y)):
         others = np.arange(len(y)) != i
-        # the intercept is refitted without row i, so the prediction is compared on the scale of the indicators
+        # the intercept is refitted without row i, so the prediction is compared on the scale of the
+        # indicators
         model = Ridge(alpha=0.5 * scale_of(Z)).fit(Z[others], Y[others])
         np.testing.assert_allclose(
             scores[i] + Y.mean(axis=0), model.predict(Z[i : i + 1])[0], atol=1e-6
@@ -289,7 +290,9 @@ def test_where_four_rows_judge_another_encoder_that_tells_as_much_counts_as_much
 
 
 def channel_with(useful=True, n_useless=0, own=True, n=200, weights="learnt"):
-    """A task with its own encoder (held-out half), perhaps a useful other one, and encoders that show pure noise."""
+    """A task with its own encoder (held-out half), perhaps a useful other one, and encoders that
+    show pure noise.
+    """
     Z, y = blobs(n=n, spread=2.0)
     other, _ = blobs(n=n, spread=1.5, seed=5)
     channel = RidgeChannel(weights).start(np.bincount(y))
@@ -456,7 +459,9 @@ def test_where_few_rows_judge_chance_does_not_speak_for_a_poorer_answer():
 
 
 def test_a_class_that_came_after_the_network_is_learnt_by_its_layers():
-    """The network answers for two classes; rows of a third came later, and none of them can be in its answer."""
+    """The network answers for two classes; rows of a third came later, and none of them can be in
+    its answer.
+    """
     Z, y = blobs(n=300, spread=1.0)
     in_bag = (RNG(0).random(300) < 0.8) & (y < 2)
     answer = np.where(y[:, None] < 2, np.eye(3)[y], 0.5)[:, :2]
@@ -561,7 +566,9 @@ def test_one_row_one_class_and_no_rows_are_legal():
 
 
 def test_forests_of_other_tasks_are_compared_with_fewer_trees_than_the_own_one_has_left():
-    """Judged by a third of its trees the own forest looks worse than it is; so must the others, or noise would win."""
+    """Judged by a third of its trees the own forest looks worse than it is; so must the others, or
+    noise would win.
+    """
     harm = {}
     for channel in ("leaf", "ridge"):
         before, after = [], []

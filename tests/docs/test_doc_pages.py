@@ -1,4 +1,5 @@
-"""Pages are right: links lead somewhere, code runs, errors name pages that exist, and every public name is explained.
+"""Pages are right: links lead somewhere, code runs, errors name pages that exist, and every public
+name is explained.
 
 `make docs` builds the site with warnings as errors; these tests need no site.
 """

@@ -9,7 +9,9 @@ from lifelong.encoders import ForestEncoder
 
 
 def unique_rows(n=120, n_classes=3):
-    """Every row has a value of its own in every column, so a threshold betrays the two rows it lies between."""
+    """Every row has a value of its own in every column, so a threshold betrays the two rows it lies
+    between.
+    """
     rng = np.random.default_rng(0)
     X = np.stack([rng.choice(2**22, size=n, replace=False) for _ in range(4)], axis=1).astype(
         np.float32

@@ -1,4 +1,6 @@
-"""The examples run with small settings and without files, say what they stand on, and draw their pictures."""
+"""The examples run with small settings and without files, say what they stand on, and draw their
+pictures.
+"""
 
 import runpy
 import sys

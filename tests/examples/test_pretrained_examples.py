@@ -1,4 +1,6 @@
-"""The examples with pretrained networks run in their smoke versions, without files and without warnings."""
+"""The examples with pretrained networks run in their smoke versions, without files and without
+warnings.
+"""
 
 import runpy
 import sys

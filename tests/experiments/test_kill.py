@@ -21,7 +21,9 @@ def measure(folder, said):
 
 
 def start_and_kill(folder, after):
-    """Let a run work for so many seconds, then kill it; what it said it had stored, and whether it finished."""
+    """Let a run work for so many seconds, then kill it; what it said it had stored, and whether it
+    finished.
+    """
     ours, theirs = SERVER.Pipe(duplex=False)
     process = SERVER.Process(target=measure, args=(folder, theirs))
     process.start()

@@ -20,7 +20,9 @@ def finished(tmp_path_factory):
 
 
 def another(**changes):
-    """Another experiment with the same first stream, and the same forest under another name beside a new one."""
+    """Another experiment with the same first stream, and the same forest under another name beside
+    a new one.
+    """
     parts = (replace(tiny_spec().parts[0], name="the same stream"),)
     learners = (
         LearnerSpec("small", "silly-f", {"n_estimators": 2}),

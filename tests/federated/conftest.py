@@ -1,4 +1,6 @@
-"""Tests in ``flower`` need Flower, whose versions of other packages are not ours: ``make test-federated`` runs them."""
+"""Tests in ``flower`` need Flower, whose versions of other packages are not ours: ``make
+test-federated`` runs them.
+"""
 
 from importlib.util import find_spec
 

@@ -19,7 +19,9 @@ LEARNERS = {
 
 
 def apart(n_tasks=3, n=60, n_classes=3, distance=4.0, seed=0):
-    """Tasks whose rows lie in different places, with labels of their own; half of the rows are for testing."""
+    """Tasks whose rows lie in different places, with labels of their own; half of the rows are for
+    testing.
+    """
     rng = np.random.default_rng(seed)
     made = []
     for t in range(n_tasks):

@@ -8,7 +8,9 @@ from lifelong.exceptions import ParameterError
 
 
 def rows(task, n=100):
-    """Ten columns. Even tasks ask about the first two; odd ones have random labels, and their trees cut anywhere."""
+    """Ten columns. Even tasks ask about the first two; odd ones have random labels, and their trees
+    cut anywhere.
+    """
     rng = np.random.default_rng(task)
     X = rng.normal(size=(n, 10)).astype(np.float32)
     return X, (X[:, 0] + X[:, 1] > 0).astype(int) if task % 2 == 0 else rng.integers(2, size=n)

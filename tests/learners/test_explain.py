@@ -62,7 +62,9 @@ def test_a_large_relative_helps_a_small_task_and_noise_does_not():
 
 
 def test_no_row_judges_an_encoder_that_trained_on_it():
-    """Labels are noise: honest accuracies are at chance, though networks and trees know every row by heart."""
+    """Labels are noise: honest accuracies are at chance, though networks and trees know every row
+    by heart.
+    """
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 4)), rng.integers(2, size=400)
     for learner in (

@@ -1,4 +1,6 @@
-"""Same random_state, same bits: for any n_jobs, in any process, whatever else drew random numbers before."""
+"""Same random_state, same bits: for any n_jobs, in any process, whatever else drew random numbers
+before.
+"""
 
 import subprocess
 import sys

@@ -179,7 +179,8 @@ def test_layer_sizes_describe_the_network_that_is_built(
 
 
 def test_the_loop_costs_next_to_nothing() -> None:
-    # A step of the loop around a free model: optimiser and bookkeeping only, compared with the optimiser alone.
+    # A step of the loop around a free model: optimiser and bookkeeping only, compared with the
+    # optimiser alone.
     model, inputs, targets = a_model(), *some_rows(64)
     recipe = Recipe(iterations=300, batch_size=32, optimiser="sgd", lr=0.01)
 

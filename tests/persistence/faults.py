@@ -1,4 +1,5 @@
-"""A disk that fails at one chosen moment: every call that changes something on the disk is counted."""
+"""A disk that fails at one chosen moment: every call that changes something on the disk is counted.
+"""
 
 import errno
 import os
@@ -12,7 +13,9 @@ CHANGES = ("open", "write", "fsync", "replace", "unlink", "close")
 
 
 class FailingDisk:
-    """``os``, whose call number ``position`` (of those that change something) fails; writes fail half way."""
+    """``os``, whose call number ``position`` (of those that change something) fails; writes fail
+    half way.
+    """
 
     def __init__(self, position: int, code: int) -> None:
         self.position, self.code, self.calls, self.failed = position, code, 0, ""

@@ -1,4 +1,5 @@
-"""One mutated input: write it, load it, use it, and see that nothing but the right thing happened."""
+"""One mutated input: write it, load it, use it, and see that nothing but the right thing happened.
+"""
 
 import os
 import shutil
@@ -52,7 +53,9 @@ _installed = False
 
 @contextmanager
 def nothing_else_touched(folder: Path):
-    """No code is run and no file outside the folder is opened inside the block (imports of Python aside)."""
+    """No code is run and no file outside the folder is opened inside the block (imports of Python
+    aside).
+    """
     global _installed
     if not _installed:
         sys.addaudithook(_audit)
@@ -76,7 +79,10 @@ def put(folder: Path, files: Files, there: Files) -> None:
 
 
 def outcome(folder: Path, shape: tuple[int, ...] = (4,), *, memory: int | None = None) -> str:
-    """``"refused"`` or ``"loaded"``; anything else is an error. ``memory``: peak bytes that loading may take."""
+    """``"refused"`` or ``"loaded"``; anything else is an error.
+
+    ``memory``: peak bytes that loading may take.
+    """
     if memory is not None:
         tracemalloc.start()
     try:

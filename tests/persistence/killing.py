@@ -39,7 +39,9 @@ def lessons_of(learner: Learner) -> int:
 
 
 def work(folder: Path, said, stored: bool) -> None:
-    """In a process of its own: go on where the directory is, and say every lesson after it was saved."""
+    """In a process of its own: go on where the directory is, and say every lesson after it was
+    saved.
+    """
     if stored:
         learner: Learner = forest(store=folder)
         start = lessons_of(learner) if getattr(learner, "tasks_", None) else 0
@@ -55,10 +57,11 @@ def work(folder: Path, said, stored: bool) -> None:
 
 
 def start_and_kill(folder: Path, stored: bool, chance: random.Random) -> tuple[int, bool]:
-    """The last lesson that was acknowledged, and whether the process was still working when it was killed.
+    """The last lesson that was acknowledged, and whether the process was still working when it was
+    killed.
 
-    How long a lesson takes depends on the machine, so the first one is timed; the kill comes at a random moment of the
-    lessons after it, or of the first one.
+    How long a lesson takes depends on the machine, so the first one is timed; the kill comes at a
+    random moment of the lessons after it, or of the first one.
     """
     ours, theirs = SERVER.Pipe(duplex=False)
     process = SERVER.Process(target=work, args=(folder, theirs, stored))
@@ -101,7 +104,9 @@ def check(folder: Path, acknowledged: int) -> int:
 
 
 def leftovers(folder: Path) -> bool:
-    """Whether the kill has left something that no manifest refers to: it came while files were written."""
+    """Whether the kill has left something that no manifest refers to: it came while files were
+    written.
+    """
     if not folder.exists():
         return False
     manifest = folder / "manifest.json"

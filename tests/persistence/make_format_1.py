@@ -1,4 +1,7 @@
-"""How tests/persistence/format_1 was made, once. Never make it again: files that people have saved do not change."""
+"""How tests/persistence/format_1 was made, once.
+
+Never make it again: files that people have saved do not change.
+"""
 
 import json
 import shutil

@@ -1,4 +1,6 @@
-"""Damage and malice: saved learners changed in every way that came to mind, checksums made to fit or not."""
+"""Damage and malice: saved learners changed in every way that came to mind, checksums made to fit
+or not.
+"""
 
 import hashlib
 import json
@@ -250,7 +252,9 @@ def join(header: Any, data: bytes, chance: random.Random | None = None) -> bytes
 
 
 def exchange(files: Files, name: str, content: bytes) -> Files:
-    """Put a changed file in the place of another: named by its own checksum, and referred to by the manifest."""
+    """Put a changed file in the place of another: named by its own checksum, and referred to by the
+    manifest.
+    """
     new = f"{name.split('-')[0]}-{hashlib.sha256(content).hexdigest()}.safetensors"
     old = json.dumps([name, len(files[name])])
     manifest = json.dumps(unseal(files["manifest.json"])).replace(

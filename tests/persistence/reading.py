@@ -1,4 +1,6 @@
-"""Readers that predict while a writer learns: every answer must be that of some state the writer has been in."""
+"""Readers that predict while a writer learns: every answer must be that of some state the writer
+has been in.
+"""
 
 import hashlib
 import random
@@ -29,7 +31,9 @@ def digest(learner: Any, task: int) -> str:
 
 
 def write(folder: Path, seconds: float, said) -> None:
-    """Learn for a while; say, for every state, what a learner without a store answers about the task that changed."""
+    """Learn for a while; say, for every state, what a learner without a store answers about the
+    task that changed.
+    """
     stored, plain = forest(budget=2, store=folder), forest(budget=2)
     answers: dict[tuple[int, int], str] = {}
     end, step = time.monotonic() + seconds, 0

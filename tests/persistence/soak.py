@@ -1,8 +1,8 @@
 # ruff: noqa: T201 - it prints figures
 """The long tests behind ``make soak``; the figures in docs/reliability.md come from here.
 
-``python tests/persistence/soak.py PART`` runs one of kills, faults, fuzz, coverage, readers, tasks, growth; without a
-part, all of them.
+``python tests/persistence/soak.py PART`` runs one of kills, faults, fuzz, coverage, readers, tasks,
+growth; without a part, all of them.
 """
 
 import argparse

@@ -1,4 +1,6 @@
-"""Encoders that move between learners: no rows go with them, and the receiver's tasks learn to use them."""
+"""Encoders that move between learners: no rows go with them, and the receiver's tasks learn to use
+them.
+"""
 
 import numpy as np
 import pandas
@@ -80,7 +82,9 @@ def test_an_encoder_arrives_as_it_left_and_every_task_uses_it(kind, tmp_path):
 
 
 def test_a_stranger_s_encoder_does_what_a_task_s_own_would_have_done(file):
-    """An encoder that came before the tasks, or with a task of the same address, teaches channels the same."""
+    """An encoder that came before the tasks, or with a task of the same address, teaches channels
+    the same.
+    """
     there = giver()
     ours = taught(forest(), 2)
     ours.add_encoder(there.encoders_["theirs"], name="theirs")

@@ -42,7 +42,8 @@ def test_a_new_task_leaves_all_other_files_alone(tmp_path):
         learner.partial_fit(*rows(3), task="task-3")
         save(learner, folder)
         assert before <= names_in(folder)
-        # an encoder, its own rows, and a piece per channel (old tasks gain the part for the new encoder)
+        # an encoder, its own rows, and a piece per channel (old tasks gain the part for the new
+        # encoder)
         assert kinds(written(folder, before)).count("encoder") == 1
         assert kinds(written(folder, before)).count("rows") == 1
         assert same_answers(learner, load(folder))

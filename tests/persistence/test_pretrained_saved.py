@@ -1,4 +1,6 @@
-"""A learner on a pretrained network is saved without that network, and asks for exactly that network again."""
+"""A learner on a pretrained network is saved without that network, and asks for exactly that
+network again.
+"""
 
 import shutil
 

@@ -1,4 +1,6 @@
-"""Without stored rows, no number of a row is left in memory or on disk; docs/privacy.md says what is left."""
+"""Without stored rows, no number of a row is left in memory or on disk; docs/privacy.md says what
+is left.
+"""
 
 import gc
 import pickle
@@ -42,7 +44,9 @@ def found(content, needles):
 
 
 def arrays_of(learner):
-    """Bytes of every array and tensor that can be reached from the learner, whole buffers behind views included."""
+    """Bytes of every array and tensor that can be reached from the learner, whole buffers behind
+    views included.
+    """
     seen, waiting, contents = set(), [learner], []
     while waiting:
         one = waiting.pop()

@@ -1,4 +1,6 @@
-"""A learner that comes back from the disk predicts the same bits and learns on as if it had never been away."""
+"""A learner that comes back from the disk predicts the same bits and learns on as if it had never
+been away.
+"""
 
 import subprocess
 import sys

@@ -3,7 +3,6 @@
 from hypothesis import HealthCheck, settings
 from two_learners import TwoLearners
 
-
 QUICK = settings(
     max_examples=12,
     stateful_step_count=12,

@@ -41,7 +41,8 @@ class TwoLearners(RuleBasedStateMachine):
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _do(self, who, change):
-        """The change on the store by one learner, and on the model: both do it, or both refuse it."""
+        """The change on the store by one learner, and on the model: both do it, or both refuse it.
+        """
         expected = deepcopy(self.model)
         try:
             change(expected)
@@ -123,7 +124,7 @@ class TwoLearners(RuleBasedStateMachine):
 
 def same(one, other) -> bool:
     """Whether two learners know the same tasks and answer alike."""
-    return not one._tasks() and not other._tasks() or same_answers(one, other)
+    return (not one._tasks() and not other._tasks()) or same_answers(one, other)
 
 
 class Interrupting:

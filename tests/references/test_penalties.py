@@ -70,8 +70,8 @@ def test_one_quadratic_equals_the_sum_of_ewc_penalties_over_tasks() -> None:
 
 
 def test_the_fisher_of_logistic_regression_is_the_one_computed_by_hand() -> None:
-    # trunk: z = w·x (no hidden layer); head: logits (0, z). Then ∂ −log p(1)/∂w = −(1 − p) x and ∂ −log p(0)/∂w = p x,
-    # so F = E_x [p (1 − p)² + (1 − p) p²] x² = E_x p (1 − p) x².
+    # trunk: z = w·x (no hidden layer); head: logits (0, z). Then ∂ −log p(1)/∂w = −(1 − p) x and ∂
+    # −log p(0)/∂w = p x, so F = E_x [p (1 − p)² + (1 − p) p²] x² = E_x p (1 − p) x².
     inputs = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
     trunk = nn.Sequential(nn.Linear(3, 1))
     model = SharedTrunk(trunk, 1)

@@ -47,7 +47,9 @@ def tiny(name: str, seed: int = 0, **parameters: Any) -> Learner:
 def make_stream(
     shape: tuple[int, ...], n_rows: int = 25, shift: float = 0.0, seed: int = 0
 ) -> TaskStream:
-    """Three tasks of 3, 2 and 4 classes: Gaussians around random means; ``shift`` moves each task's rows away."""
+    """Three tasks of 3, 2 and 4 classes: Gaussians around random means; ``shift`` moves each task's
+    rows away.
+    """
     rng = np.random.default_rng(seed)
 
     def task(number: int, name: str, n_classes: int) -> Task:

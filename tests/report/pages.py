@@ -41,9 +41,11 @@ def needs_chromium():
 
 
 def browse(page, scratch, *, script="", width=1200, height=900, dark=False, screenshot=None):
-    """Open a page; what ``script`` (a function body) returns, and what the browser complained about.
+    """Open a page; what ``script`` (a function body) returns, and what the browser complained
+    about.
 
-    The page is a copy with the script added at its end, which leaves its result in the page's title.
+    The page is a copy with the script added at its end, which leaves its result in the page's
+    title.
     """
     probe = f"<script>document.title = JSON.stringify((() => {{ {script or 'return null'} }})());</script>"
     copy = scratch / f"probe-{os.getpid()}-{len(list(scratch.iterdir()))}.html"

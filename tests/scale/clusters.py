@@ -1,4 +1,6 @@
-"""Real clusters of two workers on the loopback interface; whoever starts a process here ends it, by its number."""
+"""Real clusters of two workers on the loopback interface; whoever starts a process here ends it, by
+its number.
+"""
 
 import os
 import shutil
@@ -17,7 +19,8 @@ QUIET = {
     "OMP_NUM_THREADS": "1",
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
 }
-# Said, and not left to Ray: a head asks for a token as soon as the user has one, which a second node then lacks.
+# Said, and not left to Ray: a head asks for a token as soon as the user has one, which a second
+# node then lacks.
 QUIET["RAY_AUTH_MODE"] = "disabled"
 PATIENCE = 120  # seconds: a busy machine needs half a minute to start a node
 

@@ -22,7 +22,9 @@ def cluster(request):
 
 @pytest.fixture(scope="module")
 def connected(cluster):
-    """Parallel work of the tests runs on the cluster. (Ray ends a process that is connected when the head dies.)"""
+    """Parallel work of the tests runs on the cluster. (Ray ends a process that is connected when
+    the head dies.)
+    """
     import lifelong
 
     with lifelong.engine(cluster.engine, cluster.address):

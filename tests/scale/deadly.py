@@ -1,4 +1,6 @@
-"""What workers import: parts that kill the process they run in, and one that counts how often it is sent."""
+"""What workers import: parts that kill the process they run in, and one that counts how often it is
+sent.
+"""
 
 import os
 import signal
@@ -10,7 +12,8 @@ from lifelong import ForestEncoder
 
 @dataclass(frozen=True)
 class DeadlyEncoder(ForestEncoder):
-    """The first ``deaths`` times that an encoder trains, its process is killed in the middle of it."""
+    """The first ``deaths`` times that an encoder trains, its process is killed in the middle of it.
+    """
 
     folder: str = ""
     deaths: int = 1

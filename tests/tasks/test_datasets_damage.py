@@ -1,4 +1,6 @@
-"""Damaged raw files: one error that names the file and what was expected, and nothing half-written in the cache."""
+"""Damaged raw files: one error that names the file and what was expected, and nothing half-written
+in the cache.
+"""
 
 import gzip
 import os
@@ -90,7 +92,8 @@ def test_a_missing_batch_is_named(tmp_path):
         (gzip.compress(raw_files.idx(np.zeros((20, 28, 28), np.uint8)))[:-9], "ends too early"),
         (b"no gzip", "not a sound gzip file"),
     ],
-    # A packed file holds the time of its making: no name for a test that two workers must both find.
+    # A packed file holds the time of its making: no name for a test that two workers must both
+    # find.
     ids=["magic", "header", "one byte short", "cut archive", "no archive"],
 )
 def test_a_damaged_idx_file_says_what_is_wrong(tmp_path, content, problem):

@@ -1,4 +1,6 @@
-"""Downloads from a real local server: resumed, checked, unpacked safely, and one line when it cannot be done."""
+"""Downloads from a real local server: resumed, checked, unpacked safely, and one line when it
+cannot be done.
+"""
 
 import functools
 import hashlib

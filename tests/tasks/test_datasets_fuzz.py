@@ -1,4 +1,6 @@
-"""Whatever happens to a raw file, the loader gives a stream or a DatasetError, never another exception."""
+"""Whatever happens to a raw file, the loader gives a stream or a DatasetError, never another
+exception.
+"""
 
 import contextlib
 import gzip

@@ -226,7 +226,8 @@ def test_from_arrays_sets_a_share_of_each_class_apart():
 
 
 def test_none_of_the_other_libraries_is_imported():
-    others = "{'torch', 'datasets', 'avalanche', 'polars', 'PIL'}"  # pandas: scikit-learn itself imports it where it is
+    # Pandas: scikit-learn itself imports it where it is.
+    others = "{'torch', 'datasets', 'avalanche', 'polars', 'PIL'}"
     code = f"import sys, lifelong.tasks.sources; print({others} & set(sys.modules))"
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

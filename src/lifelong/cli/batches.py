@@ -1,4 +1,7 @@
-"""Rows from a large file, so many at a time: CSV, Parquet or npy. Memory does not grow with the file."""
+"""Rows from a large file, so many at a time: CSV, Parquet or npy.
+
+Memory does not grow with the file.
+"""
 
 import csv
 import sys

@@ -1,4 +1,6 @@
-"""``lifelong data``: which datasets there are, whether their files are sound, how to get them, what they look like."""
+"""``lifelong data``: which datasets there are, whether their files are sound, how to get them, what
+they look like.
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -29,7 +31,9 @@ DataDir = Annotated[
 
 @app.command("list")
 def list_datasets(data_dir: DataDir = None) -> None:
-    """All datasets: tasks, classes, rows of the official release, shape, size on disk, licence, present or not."""
+    """All datasets: tasks, classes, rows of the official release, shape, size on disk, licence,
+    present or not.
+    """
     table = Table(
         caption=f"Raw files are looked for in {data_directory(data_dir)}", box=None, pad_edge=False
     )
@@ -60,7 +64,9 @@ def check(
     ] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Count the rows and compare checksums with the official release; a subset is reported as a subset."""
+    """Count the rows and compare checksums with the official release; a subset is reported as a
+    subset.
+    """
     present = [
         dataset
         for dataset in DATASETS.values()

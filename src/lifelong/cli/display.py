@@ -33,7 +33,8 @@ class LiveBar:
 
     def __init__(self, bars: Progress, total: int, done: int) -> None:
         self._bars = bars
-        # The bar counts what this start has to do: rows of an earlier one would spoil the estimate of time left.
+        # The bar counts what this start has to do: rows of an earlier one would spoil the estimate
+        # of time left.
         self._row = bars.add_task("starting", total=total - done)
 
     def show(self, event: Event) -> None:

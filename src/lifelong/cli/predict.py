@@ -106,7 +106,10 @@ def _opened(out: Path) -> Iterator[TextIO]:
 
 @contextmanager
 def _watched(task: str) -> Iterator[Any]:
-    """A bar on a terminal; elsewhere a line every few seconds and one at the end. All of it on stderr."""
+    """A bar on a terminal; elsewhere a line every few seconds and one at the end.
+
+    All of it on stderr.
+    """
     console, started = Console(stderr=True, highlight=False, soft_wrap=True), time.monotonic()
     count, last = 0, started
     bars = Progress(

@@ -1,8 +1,9 @@
 """Features of frozen networks, computed once per row and kept on disk.
 
-Rows are known by a digest of their content, so the same row is found again in any task, order or process. Features lie
-in shards of a few rows; a shard is named after the digest of its bytes and renamed into place when it is complete: half
-a shard is never found, and a damaged one gives itself away.
+Rows are known by a digest of their content, so the same row is found again in any task, order or
+process. Features lie in shards of a few rows; a shard is named after the digest of its bytes and
+renamed into place when it is complete: half a shard is never found, and a damaged one gives itself
+away.
 """
 
 import os
@@ -130,9 +131,11 @@ def features_of(
     batch: int,
     cache_dir: Path | None,
 ) -> Rows:
-    """Features (n, d) of all rows: from the last calls, from disk, or from ``run``, which takes ``batch`` rows at once.
+    """Features (n, d) of all rows: from the last calls, from disk, or from ``run``, which takes
+    ``batch`` rows at once.
 
-    ``identity`` is all that features depend on besides the row. Without ``cache_dir`` nothing is written.
+    ``identity`` is all that features depend on besides the row. Without ``cache_dir`` nothing is
+    written.
     """
     call = (identity, cache_dir, key_of(rows if isinstance(rows, np.ndarray) else repr(rows)))
     with _lock:  # two threads that ask for the same rows compute them once

@@ -1,4 +1,6 @@
-"""Decision forests as encoders: the representation of a row is the leaf that each tree puts it into."""
+"""Decision forests as encoders: the representation of a row is the leaf that each tree puts it
+into.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace

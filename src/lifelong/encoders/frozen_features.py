@@ -61,7 +61,8 @@ def _run(backbone: Backbone, batch: list[Any]) -> Rows:
     """Features of at most ``batch_size`` rows."""
     if backbone.kind == "texts":
         return backbone.run(batch)
-    # Always as many rows: kernels for other sizes round differently, and features would depend on a row's company.
+    # Always as many rows: kernels for other sizes round differently, and features would depend on a
+    # row's company.
     full = batch + batch[-1:] * (backbone.batch_size - len(batch))
     return backbone.run(np.stack(full))[: len(batch)]
 

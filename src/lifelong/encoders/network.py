@@ -46,7 +46,9 @@ class FittedNetwork:
 
     @cached_property
     def n_answers(self) -> int:
-        """How many of the last columns are what the network itself says about the classes of its task."""
+        """How many of the last columns are what the network itself says about the classes of its
+        task.
+        """
         return n_answers(self.body)
 
     @cached_property
@@ -70,7 +72,8 @@ class NetworkEncoder:
 
     Parameters
     ----------
-    network : "auto", "cnn", "mlp", hidden sizes such as (10, 10), or a function in_shape → nn.Module
+    network : "auto", "cnn", "mlp", hidden sizes such as (10, 10), or a function in_shape →
+    nn.Module
         ``"auto"``, the default, is the paper's CNN for images and its tabular MLP for flat rows.
     width : float, default 1
         Multiplies the size of every layer: 0.25 is the paper's four times narrower network.

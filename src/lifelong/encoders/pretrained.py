@@ -1,4 +1,6 @@
-"""Pretrained networks as encoders: frozen features for all tasks, and a few layers on top that each task trains."""
+"""Pretrained networks as encoders: frozen features for all tasks, and a few layers on top that each
+task trains.
+"""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,33 +25,40 @@ from lifelong.nets.recipe import Recipe
 
 @dataclass(frozen=True)
 class PretrainedEncoder:
-    """How a task's encoder is made from a pretrained network. Needs ``pip install 'lifelong[pretrained]'``.
+    """How a task's encoder is made from a pretrained network.
+
+    Needs ``pip install 'lifelong[pretrained]'``.
 
     Parameters
     ----------
     source : str or Path
-        A folder in the Hugging Face format (config.json, model.safetensors and what goes with them), or a hub id.
+        A folder in the Hugging Face format (config.json, model.safetensors and what goes with
+        them), or a hub id.
     tune : "none", "last-two" or a number of layers
-        ``"none"``: the network's features as they are; no task trains anything, so one encoder serves them all
-        (``budget=1``). ``"last-two"`` is the paper's: two linear layers on top, trained per task, with a ReLU between;
-        the representation is what lies between them. A number n trains n linear layers.
+        ``"none"``: the network's features as they are; no task trains anything, so one encoder
+        serves them all (``budget=1``). ``"last-two"`` is the paper's: two linear layers on top,
+        trained per task, with a ReLU between; the representation is what lies between them. A
+        number n trains n linear layers.
     hidden : int
         Neurons of each trained layer but the last.
     image_size : int, optional
-        Images are resized to so many pixels; the size the model was trained on if left out. Smaller is faster.
+        Images are resized to so many pixels; the size the model was trained on if left out. Smaller
+        is faster.
     pooling : "auto", "first" or "mean"
         A class token where a vision transformer has one, and the average otherwise.
     max_tokens : int, optional
         Longer texts are cut; the model's own limit if left out.
     batch_size : int
-        Rows that go through the network at once: 1 answers single rows fastest, 16 is faster for thousands of small
-        images and on a GPU. Other sizes round differently and have a cache of their own.
+        Rows that go through the network at once: 1 answers single rows fastest, 16 is faster for
+        thousands of small images and on a GPU. Other sizes round differently and have a cache of
+        their own.
     max_samples : float
         Share of a task's rows that its layers train on, if it trains any.
     recipe : Recipe
         How the layers are trained.
     cache_dir : path, "auto" or None
-        Where features are kept on disk; ``"auto"`` is the user's cache, None keeps them in memory for a few calls.
+        Where features are kept on disk; ``"auto"`` is the user's cache, None keeps them in memory
+        for a few calls.
     device : str
     revision : str, optional
         Of a hub id.
@@ -80,7 +89,9 @@ class PretrainedEncoder:
 
     @classmethod
     def from_pretrained(cls, source: str | Path, **settings: Any) -> Self:
-        """The encoder, with its folder looked at: a model that is missing or cannot be used is an error now."""
+        """The encoder, with its folder looked at: a model that is missing or cannot be used is an
+        error now.
+        """
         encoder = cls(source, **settings)
         _ = encoder.backbone
         return encoder
@@ -106,15 +117,19 @@ class PretrainedEncoder:
         )
 
     def features(self, rows: Any) -> Rows:
-        """Frozen features (n, d) of raw rows; rows of d numbers are features already and stay as they are.
+        """Frozen features (n, d) of raw rows; rows of d numbers are features already and stay as
+        they are.
 
-        Images (n, c, h, w) have values in [0, 1]; sounds (n, samples) have the model's sampling rate; texts are a list
-        of str. Learners take images and sounds as they are. Texts become rows here, before a learner sees them.
+        Images (n, c, h, w) have values in [0, 1]; sounds (n, samples) have the model's sampling
+        rate; texts are a list of str. Learners take images and sounds as they are. Texts become
+        rows here, before a learner sees them.
         """
         return frozen_features(self.backbone, self.cache_dir, rows)
 
     def split(self, y: Codes, *, rng: np.random.Generator) -> Mask:
-        """In-bag rows (n,). Frozen features have seen no label: then no row is in-bag, and all are honest."""
+        """In-bag rows (n,). Frozen features have seen no label: then no row is in-bag, and all are
+        honest.
+        """
         return (
             honest_split(y, self.max_samples, rng=rng)[:, 0]
             if self._n_hidden
@@ -139,7 +154,9 @@ class PretrainedEncoder:
         return FittedPretrained(self, layers.fit(self.features(X), y, in_bag=in_bag, rng=rng))
 
     def plain_models(self, random_state: RandomState) -> dict[str, Any]:
-        """The same network for one task alone: a softmax layer, or all the trained layers, on frozen features."""
+        """The same network for one task alone: a softmax layer, or all the trained layers, on
+        frozen features.
+        """
         frozen = FrozenFeatures(self.backbone, self.cache_dir)
         if not self._n_hidden:
             softmax = LogisticRegression(C=0.01, max_iter=1000, random_state=random_state)
@@ -168,7 +185,9 @@ class FittedPretrained:
 
     @property
     def shared(self) -> Backbone:
-        """What all encoders of this network have in common; in memory and in a file it need be there only once."""
+        """What all encoders of this network have in common; in memory and in a file it need be
+        there only once.
+        """
         return self.settings.backbone
 
     @property

@@ -1,4 +1,6 @@
-"""What Ray and Dask have in common: work is handed out a few pieces ahead, and events come back as they happen."""
+"""What Ray and Dask have in common: work is handed out a few pieces ahead, and events come back as
+they happen.
+"""
 
 import socket
 from abc import ABC, abstractmethod
@@ -48,7 +50,9 @@ class Engine(ABC):
 
     @abstractmethod
     def place(self, value: Value) -> Value:
-        """Where the cluster keeps the value: good for nothing but as an argument of work, where it is the value."""
+        """Where the cluster keeps the value: good for nothing but as an argument of work, where it
+        is the value.
+        """
 
     @abstractmethod
     def check(self) -> None:
@@ -73,9 +77,11 @@ class Engine(ABC):
     def events(
         self, generate: Generate, rows: Iterable[tuple[Any, ...]]
     ) -> Iterator[tuple[int, Any]]:
-        """What ``generate(*row)`` yields on a worker, for all rows at once: the row's number and the event.
+        """What ``generate(*row)`` yields on a worker, for all rows at once: the row's number and
+        the event.
 
-        Events of a row are in order, and each comes once, however often its worker dies; the last is :class:`Ended`.
+        Events of a row are in order, and each comes once, however often its worker dies; the last
+        is :class:`Ended`.
         """
         generate, waiting = self.place(generate), enumerate(rows)
         running = 0
@@ -100,7 +106,9 @@ class Engine(ABC):
 
 
 def work(versions: Versions, generate: Generate, *row: Any) -> Iterator[Any]:
-    """One piece of work, on a worker: the same versions as at home, and one thread, or bits would differ."""
+    """One piece of work, on a worker: the same versions as at home, and one thread, or bits would
+    differ.
+    """
     check_versions(versions)
     with threadpool_limits(1):
         yield from generate(*row)

@@ -25,17 +25,19 @@ def engine(
 ) -> Iterator[None]:
     """Inside the block parallel work runs on another engine; results are the same, bit for bit.
 
-    :meth:`~lifelong.Silly.partial_fit_many` trains encoders and updates channels there, :func:`~lifelong.evaluate` its
-    repetitions, and ``lifelong run`` repetitions × learners. What threads do (the trees of one forest) stays where it
-    is. On a cluster ``n_jobs`` says nothing: the engine knows its workers.
+    :meth:`~lifelong.Silly.partial_fit_many` trains encoders and updates channels there,
+    :func:`~lifelong.evaluate` its repetitions, and ``lifelong run`` repetitions × learners. What
+    threads do (the trees of one forest) stays where it is. On a cluster ``n_jobs`` says nothing:
+    the engine knows its workers.
 
     Parameters
     ----------
     name : "local", "ray" or "dask"
         The last two need an extra: ``pip install 'lifelong[ray]'`` or ``'lifelong[dask]'``.
     address : str, optional
-        ``host:port`` of a Ray head (or ``"auto"``) or of a Dask scheduler. Left out: the cluster that this process is
-        connected to already, else one that is started on this machine and ends with the block.
+        ``host:port`` of a Ray head (or ``"auto"``) or of a Dask scheduler. Left out: the cluster
+        that this process is connected to already, else one that is started on this machine and ends
+        with the block.
     n_workers : int, optional
         How many workers a cluster has that is started here; one per core if left out.
 

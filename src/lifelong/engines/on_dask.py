@@ -1,4 +1,6 @@
-"""Work as Dask tasks. (joblib's Dask backend hands back whole results only; rows of a run come one by one.)"""
+"""Work as Dask tasks. (joblib's Dask backend hands back whole results only; rows of a run come one
+by one.)
+"""
 
 import logging
 import queue
@@ -35,7 +37,9 @@ _NO_WARNING = {"distributed.admin.large-graph-warning-threshold": "1TB"}
 
 
 class DaskEngine(Engine):
-    """A Dask cluster. Its scheduler keeps the arguments of work until it is done: that is how it can begin again."""
+    """A Dask cluster. Its scheduler keeps the arguments of work until it is done: that is how it
+    can begin again.
+    """
 
     name = "dask"
 
@@ -73,7 +77,8 @@ class DaskEngine(Engine):
             ) from None
 
     def close(self) -> None:
-        # A connection that is lost cannot be closed in good order, and Dask would print pages about it.
+        # A connection that is lost cannot be closed in good order, and Dask would print pages about
+        # it.
         with suppress(Exception), _silence(logging.getLogger("distributed.client")):
             self._client.unsubscribe_topic(self._topic)
             if self._ours:
@@ -144,7 +149,9 @@ class _Running:
         self.number, self.future, self._known = number, future, 0
 
     def new(self, position: int, events: list[bytes]) -> list[Any]:
-        """Of events from ``position`` on, those that are next: work that is begun again says the same again."""
+        """Of events from ``position`` on, those that are next: work that is begun again says the
+        same again.
+        """
         fresh = events[max(self._known - position, 0) :] if position <= self._known else []
         self._known += len(fresh)
         return [loads(event) for event in fresh]

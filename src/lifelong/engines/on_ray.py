@@ -1,4 +1,6 @@
-"""Work as Ray tasks. (joblib's Ray backend is a pool of actors, which Ray does not begin again unless told to.)"""
+"""Work as Ray tasks. (joblib's Ray backend is a pool of actors, which Ray does not begin again
+unless told to.)
+"""
 
 import logging
 import os
@@ -33,7 +35,9 @@ _COUNT_SECONDS = 10.0  # nodes come and go: their processors are counted again s
 
 
 class RayEngine(Engine):
-    """A Ray cluster. Large arguments are put into its object store once, and read there without a copy."""
+    """A Ray cluster. Large arguments are put into its object store once, and read there without a
+    copy.
+    """
 
     name = "ray"
 
@@ -81,7 +85,8 @@ class RayEngine(Engine):
                 try:
                     ray.get(one)
                 except (TaskUnschedulableError, NodeDiedError):
-                    continue  # the node has gone: Ray needs a while to notice, and then nobody works there
+                    # The node has gone: Ray needs a while to notice, and then nobody works there.
+                    continue
                 except RayError as error:
                     raise _cause(error) from None
             asked = {one: node for one, node in asked.items() if node in _alive()}

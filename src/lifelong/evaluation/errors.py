@@ -17,8 +17,9 @@ from lifelong.tasks.base import TaskName
 class ErrorTable:
     """Errors of one learner on one stream: R repetitions, T tasks.
 
-    Statistics are arrays with one value per task: errors are averaged over repetitions first, then the ratio is taken,
-    then the logarithm. :meth:`spread` gives median and quartiles over repetitions of any of them.
+    Statistics are arrays with one value per task: errors are averaged over repetitions first, then
+    the ratio is taken, then the logarithm. :meth:`spread` gives median and quartiles over
+    repetitions of any of them.
 
     Attributes
     ----------
@@ -27,12 +28,14 @@ class ErrorTable:
     single : (R, T)
         Error of the same learner trained on the task alone.
     references : name → (R, T)
-        Errors of plain single-task models on all rows; the last one, of the same total size, counts for ``gain``.
+        Errors of plain single-task models on all rows; the last one, of the same total size, counts
+        for ``gain``.
     test_rows : (T,)
     train_seconds, predict_seconds : (R, T)
         Seconds to add each task; seconds per 1000 test rows after the last one.
     sizes : dict
-        After the last task, mean over repetitions: number of parameters, bytes of encoders, channels and stored rows.
+        After the last task, mean over repetitions: number of parameters, bytes of encoders,
+        channels and stored rows.
     """
 
     learner: str
@@ -78,7 +81,9 @@ class ErrorTable:
 
     @property
     def gain(self) -> Errors:
-        """log(e_reference / e_final) per task: ahead of a plain single-task model of the same size, or not."""
+        """log(e_reference / e_final) per task: ahead of a plain single-task model of the same size,
+        or not.
+        """
         return statistics.gain(self._mean("reference"), self._mean("final"))
 
     @property
@@ -117,7 +122,9 @@ class ErrorTable:
         return np.asarray(1 - reference.mean(axis=0))
 
     def spread(self, statistic: str) -> dict[str, Errors]:
-        """Median, lower and upper quartile over repetitions of a statistic that is computed within each repetition."""
+        """Median, lower and upper quartile over repetitions of a statistic that is computed within
+        each repetition.
+        """
         each = np.stack(
             [getattr(self.repetition(r), statistic) for r in range(len(self.errors))]
         )  # (R, T)

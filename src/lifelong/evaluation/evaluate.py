@@ -54,7 +54,8 @@ def evaluate(
         A function can give each repetition rows of its own.
     repetitions : int
     seed : int
-        Repetition r uses ``seed + r``: two learners evaluated with the same seed meet the same rows.
+        Repetition r uses ``seed + r``: two learners evaluated with the same seed meet the same
+        rows.
     n_jobs : int, optional
         Repetitions in so many processes; with :func:`lifelong.engine`, on a cluster.
     name : str, optional

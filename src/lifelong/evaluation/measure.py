@@ -1,4 +1,6 @@
-"""One pass of a learner over a stream, measured step by step: each error is handed out as soon as it is known."""
+"""One pass of a learner over a stream, measured step by step: each error is handed out as soon as
+it is known.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -31,7 +33,8 @@ class Measurement:
     Attributes
     ----------
     kind : "stage", "single" or "reference"
-        After tasks 0…``stage``; of the learner taught this task alone; of a plain model taught this task alone.
+        After tasks 0…``stage``; of the learner taught this task alone; of a plain model taught this
+        task alone.
     train_seconds : float
         To add the stage's task (of a control or a plain model: to train it).
     predict_seconds : float
@@ -70,10 +73,11 @@ def measurements(
     wanted: Wanted = _all,
     error: ErrorOn = error_on,
 ) -> Iterator[Training | Measurement]:
-    """Teach a learner the stream; after each task, measure it on every task so far, and on this one taught alone.
+    """Teach a learner the stream; after each task, measure it on every task so far, and on this one
+    taught alone.
 
-    Only what is ``wanted`` is measured; training stops after the last stage with anything wanted. ``error`` may be
-    another one, such as :func:`~lifelong.evaluation.unaware.unaware_error`.
+    Only what is ``wanted`` is measured; training stops after the last stage with anything wanted.
+    ``error`` may be another one, such as :func:`~lifelong.evaluation.unaware.unaware_error`.
     """
     learner, names = make_learner(seed), stream.names
     learner.plain_models(
@@ -116,7 +120,8 @@ def _alone(
     error: ErrorOn,
 ) -> Measurement:
     """The control: the learner as it would be had it met this task only."""
-    # After its first task a learner *is* that control; later ones may be had without training again.
+    # After its first task a learner *is* that control; later ones may be had without training
+    # again.
     single = learner if stage == 0 else learner.alone(task.name)
     if single is None:
         fresh = single = make_learner(seed)
@@ -153,7 +158,9 @@ def plain_measurements(
 
 
 def plain_error(model: Any, task: Task) -> float:
-    """Error of a plain classifier trained on all training rows of the task; labels become numbers on the way."""
+    """Error of a plain classifier trained on all training rows of the task; labels become numbers
+    on the way.
+    """
     code = {label: position for position, label in enumerate(classes_in(task.y_train))}
     y_train, y_test = (
         [code.get(label, -1) for label in y.tolist()] for y in (task.y_train, task.y_test)

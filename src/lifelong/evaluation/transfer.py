@@ -1,7 +1,7 @@
 """The paper's statistics: pure functions of errors, each named after what it is.
 
-``single`` is the error of the learner trained on the task alone, ``at_arrival`` its error when the task had just been
-learnt (after tasks 1…t), ``final`` its error after all tasks. Positive is good.
+``single`` is the error of the learner trained on the task alone, ``at_arrival`` its error when the
+task had just been learnt (after tasks 1…t), ``final`` its error after all tasks. Positive is good.
 """
 
 import numpy as np
@@ -11,9 +11,11 @@ Errors = NDArray[np.float64]
 
 
 def half_a_mistake(errors: ArrayLike, test_rows: ArrayLike) -> Errors:
-    """The zero-error rule: a *measured* error of 0 on n test rows counts as 1/(2n), so that ratios exist.
+    """The zero-error rule: a *measured* error of 0 on n test rows counts as 1/(2n), so that ratios
+    exist.
 
-    It applies to every single measurement, before anything is averaged; this is the only place that does it.
+    It applies to every single measurement, before anything is averaged; this is the only place that
+    does it.
 
     >>> half_a_mistake([0.0, 0.25], 100)
     array([0.005, 0.25 ])
@@ -38,7 +40,9 @@ def backward_transfer(at_arrival: ArrayLike, final: ArrayLike) -> Errors:
 
 
 def gain(reference: ArrayLike, final: ArrayLike) -> Errors:
-    """log(e_reference / e_final): ahead of a plain single-task model trained on all rows of the task, or not."""
+    """log(e_reference / e_final): ahead of a plain single-task model trained on all rows of the
+    task, or not.
+    """
     return _log_ratio(reference, final)
 
 

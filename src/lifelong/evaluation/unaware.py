@@ -9,7 +9,9 @@ from lifelong.tasks.base import Task
 
 
 def unaware_error(learner: Learner, task: Task) -> float:
-    """Share of the task's test rows of which the learner does not find out both the task and the label."""
+    """Share of the task's test rows of which the learner does not find out both the task and the
+    label.
+    """
     right = predicted_tasks(learner, task.X_test) == task.name
     if right.any():
         labels = learner.predict(task.X_test[right], task=task.name).tolist()
@@ -20,7 +22,8 @@ def unaware_error(learner: Learner, task: Task) -> float:
 
 
 def predicted_tasks(learner: Learner, X: Rows) -> Labels:
-    """The tasks that a learner infers; one that cannot is taken at its heads' words: the surest one has the row.
+    """The tasks that a learner infers; one that cannot is taken at its heads' words: the surest one
+    has the row.
 
     That is how multi-head learners are compared in class-incremental settings.
     """

@@ -1,4 +1,7 @@
-"""Cells on the cluster that ``lifelong.engine`` has chosen. Rows come back one by one, and only this process writes."""
+"""Cells on the cluster that ``lifelong.engine`` has chosen.
+
+Rows come back one by one, and only this process writes.
+"""
 
 from collections.abc import Iterator
 from functools import partial

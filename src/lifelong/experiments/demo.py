@@ -1,4 +1,6 @@
-"""The demo: two simulations and scikit-learn's digits, small enough for a coffee break, no download."""
+"""The demo: two simulations and scikit-learn's digits, small enough for a coffee break, no
+download.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,6 @@
-"""Small image trees in the official layouts of Food1k and CORe50, so that their experiments run without a download."""
+"""Small image trees in the official layouts of Food1k and CORe50, so that their experiments run
+without a download.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -39,7 +41,9 @@ _TREES: dict[str, Callable[[], Iterator[Picture]]] = {
 
 
 def generated_tree(like: str) -> Path:
-    """A data directory with pictures in the layout of that dataset, made once and kept in the cache."""
+    """A data directory with pictures in the layout of that dataset, made once and kept in the
+    cache.
+    """
     pictures = _TREES[check_choice(like, "like", list(_TREES))]
     folder = cache_folder("generated") / like
     if folder.is_dir():
@@ -55,7 +59,9 @@ def generated_tree(like: str) -> Path:
 
 
 def _write(path: Path, label: int, size: int = 24) -> None:
-    """A picture that shows its class: bars of the class's own direction, spacing and colour, under noise."""
+    """A picture that shows its class: bars of the class's own direction, spacing and colour, under
+    noise.
+    """
     from PIL import Image
 
     kind, own = (

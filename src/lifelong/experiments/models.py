@@ -49,7 +49,10 @@ def _in_package(name: str) -> list[Path]:
 
 
 def pretrained_encoder(model: str, **settings: Any) -> Encoder:
-    """An encoder as a spec describes it. A model that is not there fails when it is asked, not here."""
+    """An encoder as a spec describes it.
+
+    A model that is not there fails when it is asked, not here.
+    """
     from lifelong.encoders.pretrained import PretrainedEncoder
     from lifelong.nets import Recipe
 

@@ -1,4 +1,6 @@
-"""What there is to measure: cells, each a learner (or a plain model) on one stream in one repetition."""
+"""What there is to measure: cells, each a learner (or a plain model) on one stream in one
+repetition.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
@@ -19,7 +21,8 @@ from lifelong.tasks.base import TaskName
 class Cell:
     """One process's worth of work.
 
-    ``plain`` is empty for a learner; for a plain model it is the model's name among the learner's own plain models.
+    ``plain`` is empty for a learner; for a plain model it is the model's name among the learner's
+    own plain models.
     """
 
     part: Part
@@ -48,7 +51,8 @@ class Cell:
 
 
 def plan(spec: Spec, data_dir: Path | None = None) -> list[Cell]:
-    """All cells, repetition by repetition, so that an interrupted run has every learner in the finished ones.
+    """All cells, repetition by repetition, so that an interrupted run has every learner in the
+    finished ones.
 
     Raises what the streams raise when their files are not there.
     """
@@ -99,7 +103,9 @@ def _cells_of(
 
 
 def plain_labels(learner: LearnerSpec, n_tasks: int, seed: int) -> dict[str, str]:
-    """The plain models of a learner: name → label, the same for any two models with the same settings."""
+    """The plain models of a learner: name → label, the same for any two models with the same
+    settings.
+    """
     try:
         models = build_learner(learner, seed).plain_models(n_tasks)
     except Exception:  # the learner's own cell will fail with the same reason, and it alone
@@ -117,7 +123,9 @@ def _digest(model: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """A value's text without its address in memory; of a recipe, what is not as usual: labels outlive new settings."""
+    """A value's text without its address in memory; of a recipe, what is not as usual: labels
+    outlive new settings.
+    """
     if not isinstance(value, Recipe):
         return str(getattr(value, "__name__", type(value).__name__))
     return repr(

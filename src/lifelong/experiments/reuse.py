@@ -1,4 +1,6 @@
-"""Rows that another run has measured already: the same learner with the same settings on the same stream and seed."""
+"""Rows that another run has measured already: the same learner with the same settings on the same
+stream and seed.
+"""
 
 import json
 from collections.abc import Iterable, Sequence

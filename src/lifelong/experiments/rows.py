@@ -41,9 +41,10 @@ def machine() -> str:
 class Row:
     """One measured error (or why there is none), with everything needed to know where it came from.
 
-    ``learner`` is the label of a learner or, for ``kind="reference"``, of a plain model; ``references`` are the labels
-    of the plain models (or learners) that the learner is compared with, the one that counts for ``gain`` last.
-    ``n_tasks`` is the length of the stream, so that a complete repetition can be told from one that was interrupted.
+    ``learner`` is the label of a learner or, for ``kind="reference"``, of a plain model;
+    ``references`` are the labels of the plain models (or learners) that the learner is compared
+    with, the one that counts for ``gain`` last. ``n_tasks`` is the length of the stream, so that a
+    complete repetition can be told from one that was interrupted.
     """
 
     spec: str

@@ -48,8 +48,9 @@ def run_cells(
 ) -> Iterator[Event]:
     """Measure what is missing in the cells: in this process, in ``n_jobs`` others, or on a cluster.
 
-    A learner that fails fails its own rows: the reason is in a row with status ``failed``, and the run goes on. What
-    learners would train alike is shared through the folder ``share``, except on a cluster.
+    A learner that fails fails its own rows: the reason is in a row with status ``failed``, and the
+    run goes on. What learners would train alike is shared through the folder ``share``, except on a
+    cluster.
     """
     cells, engine = list(cells), current()
     if engine is not None:
@@ -121,7 +122,9 @@ def _row(cell: Cell, spec_hash: str, one: Measurement) -> Row:
 
 
 def failed_rows(cell: Cell, spec_hash: str, measured: set[Key], reason: str) -> list[Row]:
-    """One row at the first key that is still missing: why there is no number, here and later in the cell."""
+    """One row at the first key that is still missing: why there is no number, here and later in the
+    cell.
+    """
     still = sorted(cell.missing - measured, key=lambda key: (key.stage, str(key)))
     return [
         Row(

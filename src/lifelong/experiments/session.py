@@ -1,4 +1,6 @@
-"""A run and its directory: what is there, what is left, and rows that are stored before anyone hears of them."""
+"""A run and its directory: what is there, what is left, and rows that are stored before anyone
+hears of them.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +37,9 @@ class Session:
         return self.total - self.done
 
     def events(self, n_jobs: int = 1, share: Path | None = None) -> Iterator[Event]:
-        """Measure what is left; a row is on the disk before it is yielded. Ends with a fresh ``summary.json``.
+        """Measure what is left; a row is on the disk before it is yielded.
+
+        Ends with a fresh ``summary.json``.
 
         ``share`` is a folder for networks that several learners, or runs, would train alike.
         """
@@ -59,7 +63,9 @@ class Session:
 def prepare(
     spec: Spec, folder: Path, data_dir: Path | None = None, reuse: Sequence[Path] = ()
 ) -> Session:
-    """Look at what the directory has, and find what is left to do. Learners and repetitions may have been added.
+    """Look at what the directory has, and find what is left to do.
+
+    Learners and repetitions may have been added.
 
     Rows that the run directories ``reuse`` have measured under the same conditions are taken over.
     """

@@ -1,4 +1,7 @@
-"""What an experiment is, as data: streams, learners by name, repetitions, figures. Nothing here runs anything."""
+"""What an experiment is, as data: streams, learners by name, repetitions, figures.
+
+Nothing here runs anything.
+"""
 
 import json
 from collections.abc import Mapping
@@ -27,8 +30,8 @@ class LearnerSpec:
     at : float, optional
         Its place on the axis of a curve over learners: encoders, share of rows, trees.
     against : str
-        Label of the learner it must beat: ``gain`` is measured against that one, where it takes part, and otherwise
-        against the learner's own plain model.
+        Label of the learner it must beat: ``gain`` is measured against that one, where it takes
+        part, and otherwise against the learner's own plain model.
     """
 
     label: str
@@ -88,7 +91,8 @@ class FigureSpec:
 class Spec:
     """An experiment, complete: two equal specs measure the same numbers.
 
-    ``published`` holds the paper's own numbers, ``{learner: {statistic: value}}``, to be shown beside ours.
+    ``published`` holds the paper's own numbers, ``{learner: {statistic: value}}``, to be shown
+    beside ours.
     """
 
     experiment: str
@@ -162,7 +166,9 @@ class Spec:
 
 
 def _identity(part: Part) -> dict[str, Any]:
-    """The part as data; what it is not by default is left out, so that runs from before that option go on."""
+    """The part as data; what it is not by default is left out, so that runs from before that option
+    go on.
+    """
     return {name: value for name, value in asdict(part).items() if name != "unaware" or value}
 
 

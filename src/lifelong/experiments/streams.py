@@ -30,14 +30,18 @@ def dataset(
 
 
 def generated(data_dir: Path | None, seed: int, *, like: str, **options: Any) -> TaskStream:  # noqa: ARG001
-    """The dataset ``like``, read from pictures that are generated in its official layout: no download."""
+    """The dataset ``like``, read from pictures that are generated in its official layout: no
+    download.
+    """
     return dataset(like, generated_tree(like), seed, **options)
 
 
 def halves(
     data_dir: Path | None, seed: int, *, of: str, angle: float, **options: Any
 ) -> TaskStream:
-    """The first task of a dataset cut in two; the pictures of the second half are turned by ``angle`` degrees."""
+    """The first task of a dataset cut in two; the pictures of the second half are turned by
+    ``angle`` degrees.
+    """
     first, second = halve(dataset(of, data_dir, seed, **options)[0], random_state=seed)
     return TaskStream([first, rotate(second, angle) if angle else second])
 
@@ -45,7 +49,9 @@ def halves(
 def for_model(
     data_dir: Path | None, seed: int, *, of: str, model: str, **options: Any
 ) -> TaskStream:
-    """The stream ``of``, for learners that stand on a pretrained model: without the model there is nothing to run."""
+    """The stream ``of``, for learners that stand on a pretrained model: without the model there is
+    nothing to run.
+    """
     find_model(model)
     return _maker(of)(data_dir, seed, **options)
 

@@ -1,4 +1,7 @@
-"""Stored rows → error tables and ``summary.json``. Needs no learner: a report can be made anywhere."""
+"""Stored rows → error tables and ``summary.json``.
+
+Needs no learner: a report can be made anywhere.
+"""
 
 import math
 from collections.abc import Iterable

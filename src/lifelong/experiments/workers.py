@@ -1,4 +1,7 @@
-"""Cells in several processes, one thread each. Only this process sees the rows, so only one ever writes them."""
+"""Cells in several processes, one thread each.
+
+Only this process sees the rows, so only one ever writes them.
+"""
 
 import os
 import signal
@@ -19,7 +22,9 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 
 class Worker:
-    """A process that is given a cell, sends back its rows and then None, and waits for the next one."""
+    """A process that is given a cell, sends back its rows and then None, and waits for the next
+    one.
+    """
 
     def __init__(self, spec_hash: str, data_dir: Path | None, share: Path | None) -> None:
         self.pipe, theirs = _SPAWN.Pipe()

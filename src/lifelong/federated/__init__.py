@@ -8,7 +8,8 @@ One module, one idea, from the bottom up:
 ``site``
     :class:`Site`: a saved learner that gives its own encoders and takes those of others.
 ``hub``
-    :class:`Hub`: who has sent what, who still lacks what, and why something was refused. It learns nothing.
+    :class:`Hub`: who has sent what, who still lacks what, and why something was refused. It learns
+    nothing.
 ``records``, ``server``, ``client``
     The same over Flower: messages as its records, and the apps that ``flwr run`` starts. They need
     ``pip install 'lifelong[federated]'``; the modules above do not.

@@ -1,4 +1,6 @@
-"""Flower's ClientApp of a site; ``flower-supernode --node-config 'site="lyon" directory="…"'`` says which."""
+"""Flower's ClientApp of a site; ``flower-supernode --node-config 'site="lyon" directory="…"'`` says
+which.
+"""
 
 import logging
 from pathlib import Path
@@ -17,7 +19,10 @@ _REFUSED = 101  # Flower's own codes of errors are small numbers
 
 
 def exchange(message: Message, context: Context) -> Message:
-    """Take encoders of other sites and give one's own. No row, label or count of rows is in the reply."""
+    """Take encoders of other sites and give one's own.
+
+    No row, label or count of rows is in the reply.
+    """
     try:
         reply = site_from(context).answer(request_from_records(message.content))
     except LifelongError as error:
@@ -33,7 +38,9 @@ def exchange(message: Message, context: Context) -> Message:
 
 
 def site_from(context: Context) -> Site:
-    """The site that a node's configuration describes; in a simulation, one of the folders in a folder."""
+    """The site that a node's configuration describes; in a simulation, one of the folders in a
+    folder.
+    """
     settings = context.node_config
     folder = context.run_config.get("simulated-sites")
     if "directory" not in settings and "partition-id" in settings and folder:

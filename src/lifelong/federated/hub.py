@@ -1,4 +1,6 @@
-"""The hub between sites: it checks what they send, remembers who has what, and learns nothing itself."""
+"""The hub between sites: it checks what they send, remembers who has what, and learns nothing
+itself.
+"""
 
 from collections import Counter
 from collections.abc import Collection
@@ -39,7 +41,8 @@ class Hub:
     Attributes
     ----------
     encoders : dict
-        Every encoder that has passed all checks, by its name ``site/task``; those of sites that have left stay.
+        Every encoder that has passed all checks, by its name ``site/task``; those of sites that
+        have left stay.
     sites : dict
         Names of connected sites by node: whatever the network calls a partner.
     refusals : list of str
@@ -62,7 +65,10 @@ class Hub:
         self._settled = {node: names for node, names in self._settled.items() if node in nodes}
 
     def request(self, node: int) -> Request:
-        """What to send to a node: the encoders that it lacks. One that has never replied is asked for its own first."""
+        """What to send to a node: the encoders that it lacks.
+
+        One that has never replied is asked for its own first.
+        """
         known = self._unwanted | self.encoders.keys()
         if node not in self.sites:
             return Request(known=known)
@@ -74,7 +80,8 @@ class Hub:
         return Request({name: self.encoders[name].content for name in lacks}, known)
 
     def receive(self, node: int, reply: Reply) -> None:
-        """Take a node's reply; what is wrong with it is refused with one line, and the rest counts."""
+        """Take a node's reply; what is wrong with it is refused with one line, and the rest counts.
+        """
         try:
             site = self._check_site(node, reply.site)
         except LifelongError as error:

@@ -62,7 +62,9 @@ def site_of(encoder: object) -> str:
 
 
 def one_line(error: Exception | str) -> str:
-    """The first line, for a log or for the other side; it may be a stranger's, so nothing that steers a terminal."""
+    """The first line, for a log or for the other side; it may be a stranger's, so nothing that
+    steers a terminal.
+    """
     first = (str(error).splitlines() or [""])[0][:500]
     return "".join(letter if letter.isprintable() else "?" for letter in first)
 

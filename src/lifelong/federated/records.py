@@ -1,4 +1,6 @@
-"""Messages as Flower's records, and back: whatever a stranger's records hold, the outcome is a message or one error."""
+"""Messages as Flower's records, and back: whatever a stranger's records hold, the outcome is a
+message or one error.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,4 +1,6 @@
-"""Flower's ServerApp: rounds of "here is what you lack, send what I lack" with whoever is connected."""
+"""Flower's ServerApp: rounds of "here is what you lack, send what I lack" with whoever is
+connected.
+"""
 
 import logging
 import time

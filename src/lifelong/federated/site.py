@@ -1,4 +1,6 @@
-"""A site: a saved learner with private rows, which gives its own encoders and takes those of others."""
+"""A site: a saved learner with private rows, which gives its own encoders and takes those of
+others.
+"""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,8 +25,9 @@ from lifelong.tasks.base import TaskName
 class Site:
     """A learner in a directory that takes part in an exchange of encoders.
 
-    The learner is made and taught by its owner, with rows that stay here: ``save(learner, directory)``. Every answer
-    reads it from the directory and saves it there if it took something, so that a site may stop and start at any time.
+    The learner is made and taught by its owner, with rows that stay here: ``save(learner,
+    directory)``. Every answer reads it from the directory and saves it there if it took something,
+    so that a site may stop and start at any time.
 
     Parameters
     ----------
@@ -55,7 +58,8 @@ class Site:
         )
 
     def answer(self, request: Request) -> Reply:
-        """Take the encoders that came, one by one, and give those of one's own that the hub does not know.
+        """Take the encoders that came, one by one, and give those of one's own that the hub does
+        not know.
 
         What cannot be used is refused with a reason, and the learner stays as it was.
         """
@@ -99,7 +103,9 @@ class Site:
         return learner
 
     def _own(self, learner: Silly) -> dict[str, TaskName]:
-        """The encoders that were trained here, by the names that others know; those of others are not passed on."""
+        """The encoders that were trained here, by the names that others know; those of others are
+        not passed on.
+        """
         known = learner.knowledge_
         tasks = [task for task in known.tasks if known.address(task) in known.encoders]
         own = {encoder_name(self.name, task): task for task in tasks}

@@ -7,8 +7,8 @@ Algorithm 3         :func:`update_old_channels`: older tasks' channels, on the n
 Algorithm 4         :func:`posteriors`: rows through all encoders, through the task's channel
 ==================  ==============================================================================
 
-:func:`learn` puts them together. Nothing here changes what it is given: every function returns a new
-:class:`~lifelong.learners.knowledge.Knowledge`.
+:func:`learn` puts them together. Nothing here changes what it is given: every function returns a
+new :class:`~lifelong.learners.knowledge.Knowledge`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -151,7 +151,8 @@ def train_encoder(
 def add_channel(
     known: Knowledge, lesson: Lesson, parts: Parts, own: Trained | None = None
 ) -> Knowledge:
-    """Algorithm 2: the task's channel on every older encoder, from all rows; on its own, held-out."""
+    """Algorithm 2: the task's channel on every older encoder, from all rows; on its own, held-out.
+    """
     known = locate(known.claimed(lesson.task), lesson, parts)
     channel = parts.channel.start(no_counts()).with_class_counts(lesson.record.class_counts)
     rows = StoredRows(lesson.X, lesson.y, None, lesson.weights)
@@ -208,7 +209,8 @@ def remember(
 
 
 def least_useful(channels: Iterable[FittedChannel]) -> TaskName:
-    """The encoder that tells least about the labels of all tasks together; of several, the newest."""
+    """The encoder that tells least about the labels of all tasks together; of several, the newest.
+    """
     told: dict[TaskName, float] = {}
     for channel in channels:
         assert isinstance(channel, InfluenceChannel)

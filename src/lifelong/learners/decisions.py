@@ -1,4 +1,5 @@
-"""From posteriors to decisions: other class shares than in training, and the right to say nothing."""
+"""From posteriors to decisions: other class shares than in training, and the right to say nothing.
+"""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -18,7 +19,8 @@ def with_priors(
 ) -> NDArray[np.float64]:
     """Posteriors (n, K) where the classes have other shares than among the training rows.
 
-    p'(k | x) ∝ p(k | x) · π'_k / π_k: Bayes' rule, if only the shares differ and not what rows of a class look like.
+    p'(k | x) ∝ p(k | x) · π'_k / π_k: Bayes' rule, if only the shares differ and not what rows of a
+    class look like.
 
     >>> with_priors(np.array([[0.5, 0.5]]), {"a": 0.9, "b": 0.1}, np.array(["a", "b"]), np.array([0.5, 0.5]))
     array([[0.9, 0.1]])

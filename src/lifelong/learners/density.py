@@ -1,8 +1,9 @@
 """Where a task's rows lie: class means and covariances, so that a row tells which task it is from.
 
-Each task keeps, for the rows themselves and for every encoder's dense representation of them, the means of its classes
-and the scatter around them, in 64 random directions; about 19 kB per (task, encoder), and no row. Forests need nothing
-of the kind: how often a class visits each leaf is in the leaf channel's tables.
+Each task keeps, for the rows themselves and for every encoder's dense representation of them, the
+means of its classes and the scatter around them, in 64 random directions; about 19 kB per (task,
+encoder), and no row. Forests need nothing of the kind: how often a class visits each leaf is in the
+leaf channel's tables.
 """
 
 from collections.abc import Collection, Mapping
@@ -36,7 +37,9 @@ def _directions(lengths: Mapping[str, Any]) -> int:
 
 @lru_cache(maxsize=4)
 def projection(seed: int, n_columns: int) -> Array:
-    """Random directions (p, 64), the same for everything of p columns; up to 64 columns stay as they are."""
+    """Random directions (p, 64), the same for everything of p columns; up to 64 columns stay as
+    they are.
+    """
     if n_columns <= DIRECTIONS:
         return np.eye(n_columns)
     directions = generator(seed, "projection", n_columns).standard_normal((n_columns, DIRECTIONS))
@@ -119,9 +122,11 @@ class Gaussians:
 
 
 def covariance(parts: Collection[Gaussians]) -> Array:
-    """The covariance within classes, pooled over tasks and shrunk as far as the number of rows asks for.
+    """The covariance within classes, pooled over tasks and shrunk as far as the number of rows asks
+    for.
 
-    Oracle approximating shrinkage (Chen et al., 2010); the identity while no class has two different rows.
+    Oracle approximating shrinkage (Chen et al., 2010); the identity while no class has two
+    different rows.
     """
     n = sum(part.freedom for part in parts)
     total = np.asarray(np.sum([part.scatter for part in parts], axis=0, dtype=np.float64))

@@ -1,4 +1,6 @@
-"""Who helps whom: how much each encoder brings to each task, judged by rows that nobody has learnt from."""
+"""Who helps whom: how much each encoder brings to each task, judged by rows that nobody has learnt
+from.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +35,8 @@ class Explanation:
     ----------
     tasks, encoders : names; an encoder goes by the name of its task
     accuracy, before : (T,)
-        With all encoders; with the task's own encoder alone (where it has none: of always the most frequent class).
+        With all encoders; with the task's own encoder alone (where it has none: of always the most
+        frequent class).
     alone, beside, without : (T, U)
         With one encoder only; with it and the task's own; with all others.
     rows : (T,)
@@ -51,7 +54,9 @@ class Explanation:
 
     @property
     def helps(self) -> Array:
-        """(T, U): what an encoder brings to a task that has only its own; NaN for the own encoder itself."""
+        """(T, U): what an encoder brings to a task that has only its own; NaN for the own encoder
+        itself.
+        """
         own = np.array([[task == encoder for encoder in self.encoders] for task in self.tasks])
         return np.where(own, np.nan, self.beside - self.before[:, None])
 
@@ -78,7 +83,9 @@ class Explanation:
         return "\n".join(lines)
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Who helps whom as a picture: a matplotlib figure, also written to ``path`` (.svg, .png, .pdf) if given."""
+        """Who helps whom as a picture: a matplotlib figure, also written to ``path`` (.svg, .png,
+        .pdf) if given.
+        """
         require("matplotlib", extra="report", for_what="A picture of who helps whom")
         from lifelong.learners.explain_picture import draw, write
 

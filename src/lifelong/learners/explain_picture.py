@@ -1,4 +1,6 @@
-"""The picture of who helps whom; the only file of learners that needs matplotlib, imported when one is asked for."""
+"""The picture of who helps whom; the only file of learners that needs matplotlib, imported when one
+is asked for.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +16,9 @@ _INK, _OWN = "#1f2328", "#d9dde1"
 
 
 def draw(explanation: "Explanation") -> Figure:
-    """Tasks down, encoders across; a cell says what the encoder brings to the task beside the task's own."""
+    """Tasks down, encoders across; a cell says what the encoder brings to the task beside the
+    task's own.
+    """
     helps = 100 * explanation.helps  # (T, U), points of accuracy
     tasks, encoders = explanation.tasks, explanation.encoders
     n_tasks, n_encoders = helps.shape

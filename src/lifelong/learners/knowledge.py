@@ -1,7 +1,8 @@
 """What a learner has learnt: one frozen value.
 
-Learning is a function Knowledge → Knowledge (see :mod:`lifelong.learners.algorithms`). A learner holds one such value
-and replaces it when a lesson has been learnt, so that every lesson is learnt as a whole or not at all.
+Learning is a function Knowledge → Knowledge (see :mod:`lifelong.learners.algorithms`). A learner
+holds one such value and replaces it when a lesson has been learnt, so that every lesson is learnt
+as a whole or not at all.
 """
 
 from collections.abc import Collection, Mapping

@@ -157,7 +157,8 @@ class SillyNetwork(Silly):
 
     Parameters
     ----------
-    network : "auto", "cnn", "mlp", hidden sizes such as (10, 10), or a function in_shape → nn.Module
+    network : "auto", "cnn", "mlp", hidden sizes such as (10, 10), or a function in_shape →
+    nn.Module
         ``"auto"``, the default, is the paper's CNN for images and its tabular MLP for flat rows.
     width : float, default 1
         Multiplies the size of every layer: 0.25 is the paper's four times narrower network.

@@ -1,7 +1,10 @@
-"""Which task is a row from? Densities of the rows themselves and of their representations tell, one half each.
+"""Which task is a row from?
 
-Chosen by measurement against the channels' own confidence (docs/unknown-task.md): rows of a task that a channel was not
-made for get confident answers, too, so confidence says little; where rows lie says much more.
+Densities of the rows themselves and of their representations tell, one half each.
+
+Chosen by measurement against the channels' own confidence (docs/unknown-task.md): rows of a task
+that a channel was not made for get confident answers, too, so confidence says little; where rows
+lie says much more.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +22,9 @@ from lifelong.learners.density import Array, Density, Gaussians, covariance, dis
 from lifelong.tasks.base import TaskName
 
 TEMPER = 0.5  # neither pixels nor neurons are as independent as a density takes them to be
-TREES = 10  # a forest's log-likelihood is that of ten trees, however many there are: trees agree with each other
+# A forest's log-likelihood is that of ten trees, however many there are: trees agree with each
+# other.
+TREES = 10
 CALIBRATION = 200  # honest distances kept per task
 FOLDS = 10
 
@@ -35,8 +40,8 @@ def log_task_posteriors(
 ) -> Array:
     """log P(t | x) of all tasks (n, T).
 
-    ``tables``: per task, its leaf counts by encoder; ``rows`` are projected rows (n, d). An encoder has a say once it
-    has seen rows of every task: without replay, that is the first one alone.
+    ``tables``: per task, its leaf counts by encoder; ``rows`` are projected rows (n, d). An encoder
+    has a say once it has seen rows of every task: without replay, that is the first one alone.
     """
     known = list(densities.values())
     score = _ratios(_gaussian([density.rows for density in known], rows), known)
@@ -62,7 +67,9 @@ def _of_view(
     Z: Representation,
     seed: int,
 ) -> Likelihoods | None:
-    """Log-likelihoods of every class in one encoder's representation, if it has seen rows of every task."""
+    """Log-likelihoods of every class in one encoder's representation, if it has seen rows of every
+    task.
+    """
     counts = [tables[task][name] for task in densities if name in tables[task]]
     if len(counts) == len(densities):
         return _leaf_likelihoods(Z, counts)
@@ -84,7 +91,9 @@ def _gaussian(views: Sequence[Gaussians], z: Array) -> Likelihoods:
 
 
 def _leaf_likelihoods(Z: Representation, tables: Sequence[NDArray[Any]]) -> Likelihoods:
-    """How often each class visits the leaves of a row; leaves it never came to count a tenth of a row's visit."""
+    """How often each class visits the leaves of a row; leaves it never came to count a tenth of a
+    row's visit.
+    """
     n_trees = Z.shape[1]
     visits = [
         table.sum(axis=0, dtype=np.float64) / n_trees for table in tables
@@ -98,7 +107,9 @@ def _leaf_likelihoods(Z: Representation, tables: Sequence[NDArray[Any]]) -> Like
 
 
 def _ratios(likelihoods: Likelihoods, known: Sequence[Density]) -> Array:
-    """log p(x | t, k) less its mean over classes, (n, ΣK): 0, neither here nor there, for a class without rows."""
+    """log p(x | t, k) less its mean over classes, (n, ΣK): 0, neither here nor there, for a class
+    without rows.
+    """
     every = np.concatenate(
         [
             _widened(one, len(density.rows.counts))
@@ -134,8 +145,8 @@ def _by_task(score: Array, known: Sequence[Density]) -> Array:
 def novelty(densities: Mapping[TaskName, Density], rows: Array) -> Array:
     """1 − Σ_t P(t | x) p_t(x), p_t the share of task t's own rows that lie at least as far out.
 
-    With the right posteriors, a task drawn from them has a p_t that is uniform on rows of known tasks; the mean over
-    tasks stays close to that.
+    With the right posteriors, a task drawn from them has a p_t that is uniform on rows of known
+    tasks; the mean over tasks stays close to that.
     """
     outer = np.stack(
         [_share_further_out(density, rows) for density in densities.values()], axis=1
@@ -153,7 +164,8 @@ def _share_further_out(density: Density, rows: Array) -> Array:
 
 
 def nearest(task: Gaussians) -> Callable[[Array], Array]:
-    """Rows → squared distance (n,) to the nearest class mean, in units of this task's own covariance.
+    """Rows → squared distance (n,) to the nearest class mean, in units of this task's own
+    covariance.
 
     Other tasks play no part, so that a task's calibration holds however many tasks come later.
     """
@@ -162,7 +174,9 @@ def nearest(task: Gaussians) -> Callable[[Array], Array]:
 
 
 def calibrate(old: Density | None, z: Array, y: Codes, n_classes: int) -> NDArray[np.float32]:
-    """Distances of a task's rows from what the *other* rows of the task say, sorted; a sample of at most 200."""
+    """Distances of a task's rows from what the *other* rows of the task say, sorted; a sample of at
+    most 200.
+    """
     fold = _rank_in_class(y) % FOLDS
     honest = []
     for one in range(min(FOLDS, int(fold.max()) + 1)):

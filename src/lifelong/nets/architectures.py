@@ -34,7 +34,9 @@ class LayerSizes(NamedTuple):
 
 
 def cnn_sizes(in_shape: tuple[int, ...], width: float = 1.0) -> LayerSizes:
-    """The base network of the paper: five convolutions, the first with stride 1, and two dense layers of 2000."""
+    """The base network of the paper: five convolutions, the first with stride 1, and two dense
+    layers of 2000.
+    """
     convolutions: list[Convolution] = []
     side, channels_in = tuple(in_shape[1:]), in_shape[0]
     for depth, channels in enumerate(_CNN_CHANNELS):
@@ -52,7 +54,9 @@ def cnn_sizes(in_shape: tuple[int, ...], width: float = 1.0) -> LayerSizes:
 
 
 def cnn(in_shape: tuple[int, ...], width: float = 1.0) -> nn.Sequential:
-    """The base network of the paper, each convolution with batch norm and ReLU; the last layer is a ReLU."""
+    """The base network of the paper, each convolution with batch norm and ReLU; the last layer is a
+    ReLU.
+    """
     sizes = cnn_sizes(in_shape, width)
     layers: list[nn.Module] = []
     for channels_in, channels, stride in sizes.convolutions:
@@ -143,12 +147,14 @@ def _hidden(network: str | Sequence[int], in_shape: tuple[int, ...]) -> Sequence
 
 
 def middle(network: nn.Module, head: nn.Module, rows: torch.Tensor) -> nn.Module:
-    """The part of a network that speaks of more than its own classes; what is no sequence of layers is left whole.
+    """The part of a network that speaks of more than its own classes; what is no sequence of layers
+    is left whole.
 
-    Of an MLP, all hidden layers side by side. Of a CNN, all convolutions side by side: the largest value of each map in
-    the whole image and in the cells of a 2×2, a 3×3 and a 4×4 grid (a spatial pyramid; no grid is finer than the map);
-    its root, so that a few maps do not drown the others. All depths and grids are equally loud on ``rows`` that the
-    network was trained on. What its dense layers have learnt is about its own classes, and comes last: the answer.
+    Of an MLP, all hidden layers side by side. Of a CNN, all convolutions side by side: the largest
+    value of each map in the whole image and in the cells of a 2×2, a 3×3 and a 4×4 grid (a spatial
+    pyramid; no grid is finer than the map); its root, so that a few maps do not drown the others.
+    All depths and grids are equally loud on ``rows`` that the network was trained on. What its
+    dense layers have learnt is about its own classes, and comes last: the answer.
     """
     layers = list(network) if isinstance(network, nn.Sequential) else []
     flatten = next(
@@ -168,7 +174,9 @@ def middle(network: nn.Module, head: nn.Module, rows: torch.Tensor) -> nn.Module
 def _side_by_side(
     blocks: list[list[nn.Module]], last: list[nn.Module], rows: torch.Tensor
 ) -> nn.Module:
-    """What comes out of each block of layers, one after the other: pooled, equally loud, side by side."""
+    """What comes out of each block of layers, one after the other: pooled, equally loud, side by
+    side.
+    """
     block, *deeper = blocks
     rows = nn.Sequential(*block)(rows)
     views: list[nn.Module] = [
@@ -179,7 +187,9 @@ def _side_by_side(
 
 
 def _pools(rows: torch.Tensor) -> list[nn.Sequential]:
-    """How a layer is read: neurons as they are, maps by the largest values in the cells of each grid."""
+    """How a layer is read: neurons as they are, maps by the largest values in the cells of each
+    grid.
+    """
     if rows.ndim != 4:
         return [nn.Sequential(nn.Flatten())]
     grids = [cells for cells in _GRIDS if cells <= min(rows.shape[2:])]
@@ -195,7 +205,9 @@ class Root(nn.Module):
 
 
 class Answer(nn.Softmax):
-    """What a network says about its own classes (n, K), as part of a representation: the last columns of it."""
+    """What a network says about its own classes (n, K), as part of a representation: the last
+    columns of it.
+    """
 
     def __init__(self) -> None:
         super().__init__(dim=1)
@@ -210,7 +222,8 @@ def n_answers(network: nn.Module) -> int:
 class SideBySide(nn.Module):
     """Several networks read the same rows; their neurons together are the representation.
 
-    If each of them ends in an answer, they answer the same question: the mean of the answers comes last.
+    If each of them ends in an answer, they answer the same question: the mean of the answers comes
+    last.
     """
 
     def __init__(self, networks: Iterable[nn.Module]) -> None:
@@ -231,7 +244,9 @@ class SideBySide(nn.Module):
 
 
 class Standardise(nn.Module):
-    """Subtract the mean and divide by the standard deviation of the training rows (per channel for images)."""
+    """Subtract the mean and divide by the standard deviation of the training rows (per channel for
+    images).
+    """
 
     mean: torch.Tensor
     scale: torch.Tensor

@@ -1,4 +1,6 @@
-"""Augmentation of images while training: small shifts, and mirroring where mirrored rows look like rows."""
+"""Augmentation of images while training: small shifts, and mirroring where mirrored rows look like
+rows.
+"""
 
 from collections.abc import Callable
 
@@ -12,10 +14,11 @@ _COMPARED = 1000  # rows that decide whether images may be mirrored
 
 
 class Augment(nn.Module):
-    """While training, shift each image by up to an eighth of its side and, where that is safe, mirror every other one.
+    """While training, shift each image by up to an eighth of its side and, where that is safe,
+    mirror every other one.
 
-    What is safe is learnt from the training rows, see :func:`may_be_mirrored`. Then predictions, too, are averaged over
-    an image and its mirror image (:func:`both_sides`).
+    What is safe is learnt from the training rows, see :func:`may_be_mirrored`. Then predictions,
+    too, are averaged over an image and its mirror image (:func:`both_sides`).
     """
 
     mirrors: torch.Tensor
@@ -36,7 +39,9 @@ class Augment(nn.Module):
 
 
 def shifted(x: torch.Tensor) -> torch.Tensor:
-    """Each image (n, c, h, w) moved by up to an eighth of its side in both directions; edges are reflected."""
+    """Each image (n, c, h, w) moved by up to an eighth of its side in both directions; edges are
+    reflected.
+    """
     n, channels, height, width = x.shape
     up, left = height // 8, width // 8
     padded = pad(x, (left, left, up, up), mode="reflect")
@@ -47,7 +52,9 @@ def shifted(x: torch.Tensor) -> torch.Tensor:
 
 
 def both_sides(model: nn.Module, output: Output | None = None) -> Output:
-    """The model's output (or ``output``); of one that was trained on mirror images, too, the mean over both sides."""
+    """The model's output (or ``output``); of one that was trained on mirror images, too, the mean
+    over both sides.
+    """
     output = output or model
     if not any(bool(part.mirrors) for part in model.modules() if isinstance(part, Augment)):
         return output
@@ -56,10 +63,12 @@ def both_sides(model: nn.Module, output: Output | None = None) -> Output:
 
 @torch.no_grad()
 def may_be_mirrored(X: torch.Tensor) -> bool:
-    """Whether mirror images are as near to other rows as the rows themselves are. No labels are looked at.
+    """Whether mirror images are as near to other rows as the rows themselves are.
 
-    Photographs pass: a row is nearer than its mirror image about half of the time. Digits, letters, shoes and
-    spectrograms do not. Two standard errors above a half are too much.
+    No labels are looked at.
+
+    Photographs pass: a row is nearer than its mirror image about half of the time. Digits, letters,
+    shoes and spectrograms do not. Two standard errors above a half are too much.
     """
     X = X[:: -(-len(X) // _COMPARED)]
     grey = X.mean(dim=1).flatten(1)

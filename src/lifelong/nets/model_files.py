@@ -1,4 +1,6 @@
-"""The folder of a pretrained network in the Hugging Face format: found, checked and described, never run."""
+"""The folder of a pretrained network in the Hugging Face format: found, checked and described,
+never run.
+"""
 
 import re
 from collections.abc import Iterator

@@ -14,7 +14,8 @@ _RANDOMNESS = "torch's randomness"
 def train_once(model: nn.Module, train: Callable[[], None], *depends_on: Any) -> None:
     """Train the model in place, or give it the weights that the same training has led to before.
 
-    The same: equal layers and weights, equal values it ``depends_on`` (rows, targets, recipe), equal randomness.
+    The same: equal layers and weights, equal values it ``depends_on`` (rows, targets, recipe),
+    equal randomness.
     """
     if not is_shared() or any(part.device.type != "cpu" for part in model.state_dict().values()):
         train()

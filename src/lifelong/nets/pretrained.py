@@ -1,4 +1,5 @@
-"""Frozen pretrained networks in the Hugging Face format: raw images, texts or sounds → feature vectors.
+"""Frozen pretrained networks in the Hugging Face format: raw images, texts or sounds → feature
+vectors.
 
 Weights are read from safetensors files only, and a model's own code is never run.
 """
@@ -30,7 +31,10 @@ _VERSION = 1  # of what happens to rows before and after the network: raise it w
 
 
 class Backbone(NamedTuple):
-    """A pretrained network and how it is used: settings only. The weights are loaded when they are first needed."""
+    """A pretrained network and how it is used: settings only.
+
+    The weights are loaded when they are first needed.
+    """
 
     folder: str
     checksum: str  # of weights, configuration and preprocessing
@@ -49,7 +53,9 @@ class Backbone(NamedTuple):
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """All that a row's features depend on: not where the files lie, nor which device reads them."""
+        """All that a row's features depend on: not where the files lie, nor which device reads
+        them.
+        """
         return (
             _VERSION,
             self.checksum,
@@ -95,7 +101,9 @@ def open_backbone(
     device: str = "auto",
     revision: str | None = None,
 ) -> Backbone:
-    """Look at a model without loading its weights; see :class:`~lifelong.encoders.pretrained.PretrainedEncoder`."""
+    """Look at a model without loading its weights; see
+    :class:`~lifelong.encoders.pretrained.PretrainedEncoder`.
+    """
     require("transformers", extra="pretrained", for_what="PretrainedEncoder")
     for value, name in ((image_size, "image_size"), (max_tokens, "max_tokens")):
         check_count(value, name, optional=True)
@@ -147,7 +155,8 @@ def _load(backbone: Backbone) -> Loaded:
         raise DatasetError(
             f"{folder}/model.safetensors cannot be read: {reason}. Fetch it again."
         ) from None
-    # A pooling layer may be missing, since none is ever asked; any other missing weight would be a random one.
+    # A pooling layer may be missing, since none is ever asked; any other missing weight would be a
+    # random one.
     missing = [name for name in sorted(report["missing_keys"]) if "pooler" not in name]
     if missing:
         raise DatasetError(
@@ -162,7 +171,9 @@ def _load(backbone: Backbone) -> Loaded:
 
 
 def _pooling(backbone: Backbone, model: nn.Module) -> str:
-    """Vision transformers with a class token were trained to put the picture there; all others are averaged."""
+    """Vision transformers with a class token were trained to put the picture there; all others are
+    averaged.
+    """
     if backbone.pooling != "auto":
         return backbone.pooling
     names = [name.rsplit(".", 1)[-1] for name, _ in model.named_parameters()]

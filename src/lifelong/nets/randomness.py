@@ -1,4 +1,5 @@
-"""Torch's randomness and threads, borrowed for the length of a block and given back as they were."""
+"""Torch's randomness and threads, borrowed for the length of a block and given back as they were.
+"""
 
 import threading
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ _users, _threads_before = 0, 1
 
 @contextmanager
 def private_randomness(rng: np.random.Generator) -> Iterator[None]:
-    """Inside the block torch draws from a generator derived from ``rng``; outside nothing has changed.
+    """Inside the block torch draws from a generator derived from ``rng``; outside nothing has
+    changed.
 
     Initialisers and dropout only know torch's own generator. One thread at a time may borrow it.
     """
@@ -27,7 +29,9 @@ def private_randomness(rng: np.random.Generator) -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One torch thread inside the block: the same bits on every machine, and no fight with parallel processes."""
+    """One torch thread inside the block: the same bits on every machine, and no fight with parallel
+    processes.
+    """
     global _users, _threads_before
     with _threads:
         if _users == 0:

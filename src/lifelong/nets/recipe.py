@@ -31,13 +31,16 @@ class Recipe:
     momentum, weight_decay : float
         ``momentum`` is Nesterov's, for ``"sgd"``.
     schedule : "constant", "cosine" or "one-cycle"
-        Whether the learning rate stays, falls to 0 along half a cosine, or rises for 30 % of the steps and then falls.
+        Whether the learning rate stays, falls to 0 along half a cosine, or rises for 30 % of the
+        steps and then falls.
     augment : bool
-        Images only: small random shifts while training, and mirroring where the training rows show that mirror images
-        look like rows; then predictions are averaged over an image and its mirror image.
+        Images only: small random shifts while training, and mirroring where the training rows show
+        that mirror images look like rows; then predictions are averaged over an image and its
+        mirror image.
     precision : "float32" or "bfloat16"
-        Of the products and convolutions while training (weights and predictions stay as they are). Half the bits take
-        about two thirds of the time where the processor has instructions for them, and more time where it has none.
+        Of the products and convolutions while training (weights and predictions stay as they are).
+        Half the bits take about two thirds of the time where the processor has instructions for
+        them, and more time where it has none.
     """
 
     epochs: int = saved(COUNT, default=100)
@@ -65,12 +68,17 @@ class Recipe:
 
     @classmethod
     def paper(cls) -> "Recipe":
-        """SiLLy-N in the paper: Adam, learning rate 3e-4. It does not say how many epochs or rows per batch."""
+        """SiLLy-N in the paper: Adam, learning rate 3e-4.
+
+        It does not say how many epochs or rows per batch.
+        """
         return cls()
 
     @classmethod
     def strong(cls) -> "Recipe":
-        """What brings most for small sets of images: augmentation, and a learning rate that rises and falls."""
+        """What brings most for small sets of images: augmentation, and a learning rate that rises
+        and falls.
+        """
         return cls(epochs=60, batch_size=64, lr=1e-3, schedule="one-cycle", augment=True)
 
     def rate(self, done: float) -> float:

@@ -1,4 +1,5 @@
-"""Randomly initialised networks of a few thousand weights in the Hugging Face format: for smoke runs and tests.
+"""Randomly initialised networks of a few thousand weights in the Hugging Face format: for smoke
+runs and tests.
 
 They know nothing, but everything around them is real.
 """

@@ -39,7 +39,9 @@ def fit_classifier(
     device: torch.device,
     weights: NDArray[np.float64] | None = None,
 ) -> tuple[nn.Sequential, nn.Linear]:
-    """A fresh body (standardised input → representation) and softmax head, trained on the rows, ``weights`` or not."""
+    """A fresh body (standardised input → representation) and softmax head, trained on the rows,
+    ``weights`` or not.
+    """
     if len(X) == 1:  # batch norm cannot learn from one row, but from the same row twice
         X, y, weights = np.repeat(X, 2, axis=0), np.repeat(y, 2), None
     with one_thread(), private_randomness(rng):
@@ -71,7 +73,9 @@ def fit_classifier(
 def _without_front(
     body: nn.Sequential, inputs: torch.Tensor, *, channels_last: bool
 ) -> tuple[nn.Module, torch.Tensor]:
-    """What there is to train, and its rows: standardised once and not in every batch, if a copy of them is small."""
+    """What there is to train, and its rows: standardised once and not in every batch, if a copy of
+    them is small.
+    """
     front, network = body
     if not isinstance(front, Standardise) or inputs.nbytes > _COPIED:
         return body, inputs
@@ -89,7 +93,9 @@ def _weighted_loss(
 
 
 def front(inputs: torch.Tensor, recipe: Recipe) -> nn.Module:
-    """What every network begins with: standardised rows; while training, augmented ones if the recipe says so."""
+    """What every network begins with: standardised rows; while training, augmented ones if the
+    recipe says so.
+    """
     if not recipe.augment or inputs.ndim != 4:
         return Standardise(inputs)
     return nn.Sequential(Augment(inputs), Standardise(inputs))
@@ -114,8 +120,9 @@ def optimise(
 ) -> None:
     """The loop itself: ``batch_loss`` of row numbers 0 … n_rows-1, a batch at a time, made small.
 
-    ``before_step`` may change the gradients, ``after_step`` sees the weights that they led to. A parameter that the
-    loss does not reach has no gradient and stays as it is. ``optimiser`` takes the place of the recipe's.
+    ``before_step`` may change the gradients, ``after_step`` sees the weights that they led to. A
+    parameter that the loss does not reach has no gradient and stays as it is. ``optimiser`` takes
+    the place of the recipe's.
     """
     optimiser = optimiser or make_optimiser(model, recipe)
     precision = _precision(model, recipe)

@@ -1,4 +1,6 @@
-"""How much memory a network takes when it is used (torch): a small file may describe layers that grow without end."""
+"""How much memory a network takes when it is used (torch): a small file may describe layers that
+grow without end.
+"""
 
 import math
 from typing import Any
@@ -15,7 +17,9 @@ _MOST, _GROWTH = 2**20, 256  # numbers between two layers: so many, or so many p
 
 
 def check_activations(encoder: Any, in_shape: tuple[int, ...]) -> None:
-    """Refuse a network that makes far more of a row than there is in it; a user's own layers are not looked at."""
+    """Refuse a network that makes far more of a row than there is in it; a user's own layers are
+    not looked at.
+    """
     layers = describe(encoder.body)
     if layers is None:
         return

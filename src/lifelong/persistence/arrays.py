@@ -1,8 +1,8 @@
 """One file of arrays: the safetensors format, with our own structure (JSON) in its metadata.
 
-Any safetensors reader can open such a file. We read it ourselves, because we want to be stricter (no key twice, no
-unaligned or overlapping array), and because arrays can then be views of a memory map: nothing is allocated for what
-the file declares, only for what it holds.
+Any safetensors reader can open such a file. We read it ourselves, because we want to be stricter
+(no key twice, no unaligned or overlapping array), and because arrays can then be views of a memory
+map: nothing is allocated for what the file declares, only for what it holds.
 """
 
 import math

@@ -1,8 +1,10 @@
-"""The directory of a saved learner: files that never change, and one manifest that is switched in one step.
+"""The directory of a saved learner: files that never change, and one manifest that is switched in
+one step.
 
-A file is named after the SHA-256 of its content, so a name that exists holds what it says and is never written again.
-Everything is written under a temporary name, flushed to the disk and then renamed; the manifest last. Whoever is killed
-in between leaves the old state and some files that nobody refers to; the next writer removes them.
+A file is named after the SHA-256 of its content, so a name that exists holds what it says and is
+never written again. Everything is written under a temporary name, flushed to the disk and then
+renamed; the manifest last. Whoever is killed in between leaves the old state and some files that
+nobody refers to; the next writer removes them.
 """
 
 import errno
@@ -66,7 +68,9 @@ class FileRef(NamedTuple):
 
 
 class Gone(PersistenceError):  # noqa: N818
-    """A file that the manifest speaks of is not there (perhaps because a writer has just replaced the manifest)."""
+    """A file that the manifest speaks of is not there (perhaps because a writer has just replaced
+    the manifest).
+    """
 
 
 class Directory:
@@ -102,7 +106,9 @@ class Directory:
             return None
 
     def map(self, ref: FileRef) -> memoryview:
-        """A whole file as memory that the system reads when it is touched; what is changed there stays private."""
+        """A whole file as memory that the system reads when it is touched; what is changed there
+        stays private.
+        """
         with self._opened(ref.name, ref.size) as (descriptor, length):
             return memoryview(mmap.mmap(descriptor, length, access=mmap.ACCESS_COPY))
 
@@ -154,7 +160,9 @@ class Directory:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """The only writer. The lock is the system's (flock): it ends with the process, however that ends."""
+        """The only writer. The lock is the system's (flock): it ends with the process, however that
+        ends.
+        """
         with self._explained():
             self.path.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(
@@ -174,7 +182,8 @@ class Directory:
             os.close(descriptor)
 
     def write(self, prefix: str, pieces: list[bytes | memoryview], there: set[str]) -> FileRef:
-        """A new file, on the disk when this returns; nothing is written if it is ``there`` already."""
+        """A new file, on the disk when this returns; nothing is written if it is ``there`` already.
+        """
         ref = FileRef(
             f"{prefix}-{checksum(pieces)}.safetensors", sum(len(piece) for piece in pieces)
         )
@@ -198,7 +207,8 @@ class Directory:
             sync_folder(self.path)
 
     def clean(self, keep: Iterable[str]) -> None:
-        """Remove what no manifest refers to; what cannot be removed now, the next writer removes."""
+        """Remove what no manifest refers to; what cannot be removed now, the next writer removes.
+        """
         kept = set(keep)
         for name in self._names():
             if (_OURS.fullmatch(name) and name not in kept) or name.startswith(SCRATCH):

@@ -1,4 +1,5 @@
-"""Encoders: each in one file that is complete in itself, so that it can also go to another learner."""
+"""Encoders: each in one file that is complete in itself, so that it can also go to another learner.
+"""
 
 import math
 from typing import Any, NamedTuple

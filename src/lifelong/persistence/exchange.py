@@ -1,7 +1,7 @@
 """An encoder on its way to another learner: one file that is complete in itself and holds no row.
 
-The file is one of arrays, like all of ours, whose structure is ``{"format", "written_by", "encoder", "sha256"}``. The
-checksum is that of the file as it would be without it.
+The file is one of arrays, like all of ours, whose structure is ``{"format", "written_by",
+"encoder", "sha256"}``. The checksum is that of the file as it would be without it.
 """
 
 import math
@@ -58,10 +58,12 @@ class ImportedEncoder(NamedTuple):
 
 
 def export_encoder(learner: Silly, task: Name, file: str | Path) -> None:
-    """Write the encoder of a task to one file, for another learner's ``add_encoder``; no row goes with it.
+    """Write the encoder of a task to one file, for another learner's ``add_encoder``; no row goes
+    with it.
 
-    A network can also go to other programs: a name that ends in ``.onnx`` makes an ONNX graph, from rows as they are
-    (standardisation is in the graph) to their representation. That needs ``pip install 'lifelong[onnx]'``.
+    A network can also go to other programs: a name that ends in ``.onnx`` makes an ONNX graph, from
+    rows as they are (standardisation is in the graph) to their representation. That needs ``pip
+    install 'lifelong[onnx]'``.
 
     Parameters
     ----------
@@ -97,17 +99,21 @@ def import_encoder(
     *,
     max_bytes: int = MAX_BYTES,
 ) -> ImportedEncoder:
-    """The encoder of a file, every byte checked; ``learner.add_encoder(file)`` does this and gives it to the learner.
+    """The encoder of a file, every byte checked; ``learner.add_encoder(file)`` does this and gives
+    it to the learner.
 
-    Whatever is wrong with the file, the outcome is a :class:`~lifelong.exceptions.PersistenceError`.
+    Whatever is wrong with the file, the outcome is a
+    :class:`~lifelong.exceptions.PersistenceError`.
 
     Parameters
     ----------
     source : path, or an encoder that is in memory already
     learner : optional
-        It must be able to use the encoder: rows of the same shape, the same kind of encoder, and not there yet.
+        It must be able to use the encoder: rows of the same shape, the same kind of encoder, and
+        not there yet.
     max_bytes : int
-        Refuse larger files before reading them. Memory that reading takes is bounded by a small multiple of the file.
+        Refuse larger files before reading them. Memory that reading takes is bounded by a small
+        multiple of the file.
     """
     known = None if learner is None else learner._known()
     return encoder_for(source, learner, known, max_bytes)

@@ -1,8 +1,9 @@
-"""Forests as plain arrays: children, features and thresholds of all nodes of all trees, one tree after another.
+"""Forests as plain arrays: children, features and thresholds of all nodes of all trees, one tree
+after another.
 
-Nothing else of scikit-learn's trees is stored: no impurities and no numbers of rows, which say something about rows and
-nothing about where a row falls. Before arrays become trees again every node is checked, so that no file can lead a tree
-out of its arrays or around in a circle.
+Nothing else of scikit-learn's trees is stored: no impurities and no numbers of rows, which say
+something about rows and nothing about where a row falls. Before arrays become trees again every
+node is checked, so that no file can lead a tree out of its arrays or around in a circle.
 """
 
 from collections.abc import Sequence
@@ -120,7 +121,9 @@ class Nodes(NamedTuple):
 
 
 class StoredTrees(Sequence[Tree]):
-    """Trees that are made when the first row comes: scikit-learn needs 76 bytes for a node, a file 20."""
+    """Trees that are made when the first row comes: scikit-learn needs 76 bytes for a node, a file
+    20.
+    """
 
     def __init__(self, nodes: list[Nodes], n_features: int) -> None:
         self.left = [one.left for one in nodes]
@@ -151,7 +154,8 @@ def _check(nodes: Nodes, n_features: int, at: str) -> None:
     inner = left != -1
     children = np.concatenate([left[inner], right[inner]])
     parents = np.tile(np.flatnonzero(inner), 2)
-    # Children come after their parents, and every node but the root is the child of exactly one: a tree, and no loop.
+    # Children come after their parents, and every node but the root is the child of exactly one: a
+    # tree, and no loop.
     expect(
         bool((right[~inner] == -1).all() and (children > parents).all() and (children < n).all()),
         at,

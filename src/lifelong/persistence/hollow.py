@@ -1,7 +1,8 @@
 """Networks without numbers: built on torch's ``meta`` device, they have shapes and take no memory.
 
-A network from a file is built hollow first. Only when its shapes are those of the file's tensors does it get memory, so
-a file cannot ask for more than it holds, however large a network it describes.
+A network from a file is built hollow first. Only when its shapes are those of the file's tensors
+does it get memory, so a file cannot ask for more than it holds, however large a network it
+describes.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +22,8 @@ _CALLS_PER_TENSOR, _CALLS = 200, 20_000
 
 
 class _Hollow(TorchFunctionMode):
-    """What construction wants to know of numbers is made up; how much it may construct is limited."""
+    """What construction wants to know of numbers is made up; how much it may construct is limited.
+    """
 
     def __init__(self, n_tensors: int) -> None:
         super().__init__()
@@ -47,7 +49,9 @@ def built_hollow(build: Callable[[], Module], n_tensors: int) -> Module:
 
 
 def filled(network: Module, tensors: Mapping[str, NDArray[Any]], device: torch.device) -> Module:
-    """The network with the tensors of a file in it: exactly the ones it wants, in their own memory format."""
+    """The network with the tensors of a file in it: exactly the ones it wants, in their own memory
+    format.
+    """
     wanted = network.state_dict()
     expect(
         set(wanted) == set(tensors),

@@ -1,4 +1,6 @@
-"""What a directory holds, and whether every byte of it is as it was saved; no learner is made for that."""
+"""What a directory holds, and whether every byte of it is as it was saved; no learner is made for
+that.
+"""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -98,7 +100,9 @@ def damaged_files(directory: str | Path) -> dict[str, str]:
 
 
 def verify(directory: str | Path, *, network: Any = None) -> list[str]:
-    """Every problem of a saved learner, one line each: manifest, bytes of all files, and whether it all makes sense."""
+    """Every problem of a saved learner, one line each: manifest, bytes of all files, and whether it
+    all makes sense.
+    """
     try:
         problems = [f"{name}: {what}" for name, what in damaged_files(directory).items()]
         if not problems:

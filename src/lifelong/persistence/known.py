@@ -1,7 +1,7 @@
 """What has been saved already: knowledge is replaced and never changed, so an object is saved once.
 
-Notes are kept by identity and vanish with their object. They say in which files a value is, whatever
-directory those files are in; a writer still looks whether its own directory has them.
+Notes are kept by identity and vanish with their object. They say in which files a value is,
+whatever directory those files are in; a writer still looks whether its own directory has them.
 """
 
 import weakref

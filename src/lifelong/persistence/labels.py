@@ -1,4 +1,7 @@
-"""Labels and tasks as JSON. Labels are whatever JSON can hold exactly; anything else is refused before writing."""
+"""Labels and tasks as JSON.
+
+Labels are whatever JSON can hold exactly; anything else is refused before writing.
+"""
 
 import re
 from typing import Any

@@ -1,4 +1,6 @@
-"""The manifest: everything about a saved learner but its arrays, in one JSON text that ends in its own checksum."""
+"""The manifest: everything about a saved learner but its arrays, in one JSON text that ends in its
+own checksum.
+"""
 
 import hashlib
 import platform
@@ -76,7 +78,9 @@ def read_manifest(directory: Directory) -> Manifest:
 
 
 def read_checksum(directory: Directory) -> str | None:
-    """The checksum at the end of the manifest, without reading the rest; None if there is no manifest."""
+    """The checksum at the end of the manifest, without reading the rest; None if there is no
+    manifest.
+    """
     seal = _SEAL.fullmatch(directory.tail(MANIFEST, _SEAL_LENGTH) or b"")
     if seal is None:
         return read_manifest(directory).checksum if (directory.path / MANIFEST).exists() else None

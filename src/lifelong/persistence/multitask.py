@@ -1,4 +1,6 @@
-"""The references' networks (torch): built anew from the learner's own parameters and tasks, then filled from files."""
+"""The references' networks (torch): built anew from the learner's own parameters and tasks, then
+filled from files.
+"""
 
 import re
 from typing import Any
@@ -105,7 +107,7 @@ def _member(frame: Frame, node: Json, inputs: torch.Tensor) -> Member:
     known = all(
         task < len(records) and width <= len(records[task].classes)
         for task, width in zip(tasks, widths)
-    )  # noqa: B905
+    )
     expect(
         len(tasks) == len(widths) == len(set(tasks)) > 0 and known,
         "a member",

@@ -1,7 +1,9 @@
-"""Network encoders: layers as data, tensors as arrays (the only modules here that need torch: this one and `hollow`).
+"""Network encoders: layers as data, tensors as arrays (the only modules here that need torch: this
+one and `hollow`).
 
-A network made of plain layers is described layer by layer, so that its file is complete in itself, whatever learner it
-came from. A user's own layers cannot be in a file: then the user's function builds the network and the file fills it.
+A network made of plain layers is described layer by layer, so that its file is complete in itself,
+whatever learner it came from. A user's own layers cannot be in a file: then the user's function
+builds the network and the file fills it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -27,7 +29,8 @@ _COUNT, _FLAG = Whole(1, 2**31), Whole(0, 1)
 _PAIR = Several(Whole(0, 2**16))
 
 
-# A layer: the class, what its constructor needs, and what kind of thing that is. Everything else must be the default.
+# A layer: the class, what its constructor needs, and what kind of thing that is. Everything else
+# must be the default.
 _LAYERS: Mapping[
     str,
     tuple[type[nn.Module], Callable[[Any], list[Any]], tuple[Kind, ...], Callable[..., nn.Module]],
@@ -132,7 +135,9 @@ def rebuild(node: Json) -> nn.Module:
 
 
 def pack_network(encoder: FittedNetwork, arrays: Arrays, at: str) -> Json:
-    """Front, body (None: only the user's function knows) and memory format; tensors go to ``arrays``."""
+    """Front, body (None: only the user's function knows) and memory format; tensors go to
+    ``arrays``.
+    """
     front, body = _parts(encoder)
     expect(
         n_layers(describe(body)) <= _MAX_LAYERS,

@@ -1,7 +1,8 @@
-"""A network encoder as an ONNX graph (torch, onnx): layer by layer, with standardisation and mirror images in it.
+"""A network encoder as an ONNX graph (torch, onnx): layer by layer, with standardisation and mirror
+images in it.
 
-Our networks are sequences of a few plain layers, so the graph is written down directly: nothing is traced, and what it
-computes can be read off this file.
+Our networks are sequences of a few plain layers, so the graph is written down directly: nothing is
+traced, and what it computes can be read off this file.
 """
 
 from collections.abc import Callable
@@ -88,7 +89,9 @@ def onnx_model(encoder: FittedNetwork, in_shape: tuple[int, ...]) -> bytes:
 def _forward(
     graph: Graph, part: nn.Module, value: str, x: torch.Tensor, at: str
 ) -> tuple[str, torch.Tensor]:
-    """All layers of a part of the network; a row ``x`` of zeros goes with them and tells the shapes."""
+    """All layers of a part of the network; a row ``x`` of zeros goes with them and tells the
+    shapes.
+    """
     if isinstance(part, nn.Sequential):
         for place, layer in enumerate(part):
             value, x = _forward(graph, layer, value, x, f"{at}-{place}")
@@ -153,7 +156,9 @@ def _linear(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> st
 
 
 def _average_pool(graph: Graph, layer: Any, x: str, at: str, shape: tuple[int, ...]) -> str:
-    """The mean over a rectangle is the mean over rows of the means over columns: two matrices, whatever the sizes."""
+    """The mean over a rectangle is the mean over rows of the means over columns: two matrices,
+    whatever the sizes.
+    """
     over_rows = graph.number(f"{at}.rows", _means(shape[2], layer.output_size))  # (k, h)
     over_columns = graph.number(f"{at}.columns", _means(shape[3], layer.output_size).T)  # (w, k)
     return graph.add("MatMul", [graph.add("MatMul", [over_rows, x]), over_columns])
@@ -167,7 +172,7 @@ def _means(length: int, parts: int) -> NDArray[np.float32]:
     return matrix
 
 
-def _max_pool(graph: Graph, layer: Any, x: str, at: str, shape: tuple[int, ...]) -> str:  # noqa: ARG001
+def _max_pool(graph: Graph, layer: Any, x: str, at: str, shape: tuple[int, ...]) -> str:
     """The largest value in a rectangle is the largest over columns of the largest over rows."""
     for axis in (2, 3):
         largest = [
@@ -196,23 +201,24 @@ def _weights(graph: Graph, layer: Any, at: str, *names: str) -> list[str]:
     return [graph.number(f"{at}.{name}", getattr(layer, name)) for name in there]
 
 
-def _relu(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:  # noqa: ARG001
+def _relu(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:
     return graph.add("Relu", [x])
 
 
-def _root(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:  # noqa: ARG001
+def _root(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:
     return graph.add("Mul", [graph.add("Sign", [x]), graph.add("Sqrt", [graph.add("Abs", [x])])])
 
 
-def _answer(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:  # noqa: ARG001
+def _answer(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:
     return graph.add("Softmax", [x], axis=1)
 
 
-def _flatten(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:  # noqa: ARG001
+def _flatten(graph: Graph, layer: Any, x: str, at: str, _: tuple[int, ...]) -> str:
     return graph.add("Flatten", [x], axis=1)
 
 
-# Layers that are not here (augmentation, dropout, identity) do nothing to a row that is to be represented.
+# Layers that are not here (augmentation, dropout, identity) do nothing to a row that is to be
+# represented.
 _NODES: dict[type[nn.Module], Callable[[Graph, Any, str, str, tuple[int, ...]], str]] = {
     Standardise: _standardise,
     nn.Conv2d: _convolution,

@@ -25,8 +25,9 @@ _ATTEMPTS = 1000
 def save(learner: Learner, directory: str | Path) -> None:
     """Save a learner to a directory, in place of what was saved there before.
 
-    Only what is new since then is written. When this returns, everything is on the disk; if it fails or the process is
-    killed, the directory holds the learner of before. Nothing in the files can run code.
+    Only what is new since then is written. When this returns, everything is on the disk; if it
+    fails or the process is killed, the directory holds the learner of before. Nothing in the files
+    can run code.
 
     Parameters
     ----------
@@ -76,11 +77,12 @@ def write(learner: Learner, known: TasksKnown, directory: Directory) -> Manifest
 def load(
     directory: str | Path, *, network: Any = None, encoder: Any = None, device: str | None = None
 ) -> Learner:
-    """The learner that was saved to a directory: it predicts, and goes on learning, as if it had never been away.
+    """The learner that was saved to a directory: it predicts, and goes on learning, as if it had
+    never been away.
 
-    Every byte is checked. A directory that is damaged, or that somebody has made to do harm, gives a
-    :class:`~lifelong.exceptions.PersistenceError` and nothing else. Saves by others meanwhile do no harm: the result is
-    the learner from before such a save, or from after it.
+    Every byte is checked. A directory that is damaged, or that somebody has made to do harm, gives
+    a :class:`~lifelong.exceptions.PersistenceError` and nothing else. Saves by others meanwhile do
+    no harm: the result is the learner from before such a save, or from after it.
 
     Parameters
     ----------
@@ -88,10 +90,12 @@ def load(
     network : function, optional
         For a learner whose ``network`` is a function: that function, which no file can hold.
     encoder : PretrainedEncoder, optional
-        For a learner that stands on a pretrained network: that network, which the directory names but does not hold.
-        It must be the same, byte for byte; where its folder lies does not matter.
+        For a learner that stands on a pretrained network: that network, which the directory names
+        but does not hold. It must be the same, byte for byte; where its folder lies does not
+        matter.
     device : str, optional
-        Where networks shall be, if not where they were: ``"cpu"`` for a learner from a machine with a GPU.
+        Where networks shall be, if not where they were: ``"cpu"`` for a learner from a machine with
+        a GPU.
     """
     place = Directory(directory)
     before = None
@@ -106,7 +110,8 @@ def load(
         try:
             return _loaded(manifest, place, device, network=network, encoder=encoder)
         except Gone as error:
-            # A writer has replaced the manifest and removed what only the old one needed: read the new one.
+            # A writer has replaced the manifest and removed what only the old one needed: read the
+            # new one.
             if manifest.checksum == before:
                 raise PersistenceError(f"{error} The directory is not complete.") from None
             before = manifest.checksum

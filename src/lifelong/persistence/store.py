@@ -38,11 +38,13 @@ _MAY_DIFFER = {
 
 @dataclass(frozen=True)
 class Store:
-    """Where a learner keeps itself: ``SillyForest(store="dir")``, or with settings ``SillyForest(store=Store(...))``.
+    """Where a learner keeps itself: ``SillyForest(store="dir")``, or with settings
+    ``SillyForest(store=Store(...))``.
 
-    The learner is saved before ``partial_fit`` returns, so that what was learnt is never lost. A learner that is made
-    with a directory that holds one already goes on from there. Encoders, channels and rows are loaded when they are
-    needed, and at most ``cache_bytes`` of them stay in memory.
+    The learner is saved before ``partial_fit`` returns, so that what was learnt is never lost. A
+    learner that is made with a directory that holds one already goes on from there. Encoders,
+    channels and rows are loaded when they are needed, and at most ``cache_bytes`` of them stay in
+    memory.
 
     Parameters
     ----------

@@ -19,8 +19,9 @@ class Unfit(PersistenceError):  # noqa: N818
 def explained(beginning: str) -> Iterator[None]:
     """Whatever goes wrong inside becomes one :class:`PersistenceError` that begins like this.
 
-    A file can be wrong in more ways than anybody can list. Whatever a wrong one leads to must not look like an error of
-    the caller's, so nothing else leaves this block; only the advice to install something does.
+    A file can be wrong in more ways than anybody can list. Whatever a wrong one leads to must not
+    look like an error of the caller's, so nothing else leaves this block; only the advice to
+    install something does.
     """
     try:
         yield

@@ -53,13 +53,15 @@ class EpisodicKnowledge(NetworkKnowledge):
 
 
 class AGEM(NetworkLearner):
-    """A step may not make the loss on remembered rows worse, to first order: a conflicting gradient is projected.
+    """A step may not make the loss on remembered rows worse, to first order: a conflicting gradient
+    is projected.
 
         g: current batch; g_ref: a batch from the memory of old tasks;
         if g·g_ref < 0:  g ← g − (g·g_ref / g_ref·g_ref) g_ref
 
-    All weights take part, old heads included; a weight without gradient counts as 0. As in the paper each class keeps
-    a fixed number of rows; ten passes instead of its single one. More rows of a known task fill up its classes.
+    All weights take part, old heads included; a weight without gradient counts as 0. As in the
+    paper each class keeps a fixed number of rows; ten passes instead of its single one. More rows
+    of a known task fill up its classes.
 
     Parameters
     ----------
@@ -120,7 +122,8 @@ class AGEM(NetworkLearner):
         return {"projections": projections, "memory": self._remember(now)}
 
     def _remember(self, now: Round) -> Memory:
-        """The memory, and of each class of the task as many random rows as it still has places for."""
+        """The memory, and of each class of the task as many random rows as it still has places for.
+        """
         _, X, y, record = now.lesson[:4]
         known: Memory = now.known.memory
         if not len(known.y):

@@ -1,4 +1,6 @@
-"""What the network references share: one network for all tasks, one head per task, a round of training per lesson."""
+"""What the network references share: one network for all tasks, one head per task, a round of
+training per lesson.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -30,11 +32,14 @@ from lifelong.tasks.base import TaskName
 Tensors = tuple[torch.Tensor, ...]
 
 ADAM_500 = Recipe(iterations=500, batch_size=256, lr=1e-4)
-"""None, EWC, O-EWC, SI, LwF and both replays: 500 steps of 256 rows, whatever the size of the task."""
+"""None, EWC, O-EWC, SI, LwF and both replays: 500 steps of 256 rows, whatever the size of the task.
+"""
 
 
 class MultiTask(nn.Module, ABC):
-    """A network for several tasks, numbered in order of arrival: rows, task → logits (n, K of the task)."""
+    """A network for several tasks, numbered in order of arrival: rows, task → logits (n, K of the
+    task).
+    """
 
     def __init__(self, n_features: int) -> None:
         super().__init__()
@@ -61,7 +66,9 @@ class MultiTask(nn.Module, ABC):
         return self.heads
 
     def grow(self, task: int, n_classes: int) -> None:
-        """A head for a new task; for a known one, a head that has learnt what it had and is wide enough."""
+        """A head for a new task; for a known one, a head that has learnt what it had and is wide
+        enough.
+        """
         device = next((weight.device for weight in self.parameters()), None)
         head = nn.Linear(self.n_features, n_classes, device=device)
         if task == len(self.heads):
@@ -77,7 +84,9 @@ class MultiTask(nn.Module, ABC):
 
 
 class SharedTrunk(MultiTask):
-    """One trunk for all tasks (standardised by the first task's rows) under one linear head per task."""
+    """One trunk for all tasks (standardised by the first task's rows) under one linear head per
+    task.
+    """
 
     def __init__(self, trunk: nn.Module, n_features: int, dropout: float = 0.0) -> None:
         super().__init__(n_features)
@@ -144,17 +153,20 @@ class Round(NamedTuple):
 class NetworkLearner(Learner):
     """A reference that trains one multi-head network, task after task.
 
-    A lesson is a round of training by the algorithm's rule, for a new task with a new head. **More rows of a known task
-    are a further round, on those rows, with the task's old head** (wider where new classes came).
+    A lesson is a round of training by the algorithm's rule, for a new task with a new head. **More
+    rows of a known task are a further round, on those rows, with the task's old head** (wider where
+    new classes came).
 
     Parameters
     ----------
-    network : "auto", "cnn", "mlp", hidden sizes such as (10, 10), or a function in_shape → nn.Module
+    network : "auto", "cnn", "mlp", hidden sizes such as (10, 10), or a function in_shape →
+    nn.Module
         ``"auto"`` is the paper's CNN for images and its tabular MLP for flat rows.
     width : float
         Multiplies the size of every layer.
     recipe : Recipe, optional
-        How each round is trained; if left out, the settings of the algorithm's authors for 50 rows per class.
+        How each round is trained; if left out, the settings of the algorithm's authors for 50 rows
+        per class.
     device : str
         ``"auto"`` is the GPU where there is one.
     random_state : int, Generator or None
@@ -272,7 +284,9 @@ class NetworkLearner(Learner):
         return ()
 
     def sizes(self) -> dict[str, int]:
-        """``parameters`` (a count), and bytes of ``encoders`` (all but the heads), ``channels`` and stored ``rows``."""
+        """``parameters`` (a count), and bytes of ``encoders`` (all but the heads), ``channels`` and
+        stored ``rows``.
+        """
         known = self._learnt("model_")
         model = known.model
         heads = sum(

@@ -22,7 +22,9 @@ _FISHER_BATCH = 20
 
 
 class Cooperation(MultiTask):
-    """Several narrow trunks; a task gates each one's features, adds them up and reads them with one head."""
+    """Several narrow trunks; a task gates each one's features, adds them up and reads them with one
+    head.
+    """
 
     def __init__(self, trunks: list[nn.Module], n_features: int) -> None:
         super().__init__(n_features)
@@ -54,7 +56,8 @@ def disagreement(logits: torch.Tensor) -> torch.Tensor:
     log_p = logits.log_softmax(dim=2)
     p = log_p.detach().exp()
     n_learners = len(log_p)
-    # Σ_j Σ_i Σ_k p_j (log p_j − log p_i); the terms i = j are 0, and so is their gradient Σ_k p_jk ∂ log p_jk
+    # Σ_j Σ_i Σ_k p_j (log p_j − log p_i); the terms i = j are 0, and so is their gradient Σ_k p_jk
+    # ∂ log p_jk
     own = n_learners * (p * log_p.detach()).sum(dim=(0, 2))  # (n,)
     crossed = (p.sum(dim=0) * log_p.sum(dim=0)).sum(dim=1)  # (n,)
     return (own - crossed).mean()
@@ -66,8 +69,9 @@ class CoSCL(NetworkLearner):
         loss = CE(head_t(Σ_k f_k(x) · sigmoid(100 e_{k,t}))) + λ/2 Σ_τ F_τ (θ − θ*_τ)²
                + 0.02 Σ_{i≠j} KL(p_j ‖ p_i),   p_j detached
 
-    F is the empirical Fisher of batches of 20 (the size is our choice); its λ is not EWC's. p_k is what the task's head
-    says of learner k's gated features alone. Gates and heads belong to their task and carry no penalty.
+    F is the empirical Fisher of batches of 20 (the size is our choice); its λ is not EWC's. p_k is
+    what the task's head says of learner k's gated features alone. Gates and heads belong to their
+    task and carry no penalty.
 
     Parameters
     ----------
@@ -78,7 +82,8 @@ class CoSCL(NetworkLearner):
     cooperation : float
         Weight of the disagreement.
     network, width, recipe, device, random_state
-        See :class:`~lifelong.references.base.NetworkLearner`. A ``network`` of your own is not made narrower.
+        See :class:`~lifelong.references.base.NetworkLearner`. A ``network`` of your own is not made
+        narrower.
     """
 
     default_recipe: ClassVar[Recipe] = Recipe(epochs=100, batch_size=256, lr=1e-3)

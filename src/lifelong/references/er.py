@@ -1,4 +1,5 @@
-"""ER: experience replay from a tiny reservoir (Chaudhry et al., On Tiny Episodic Memories, 2019)."""
+"""ER: experience replay from a tiny reservoir (Chaudhry et al., On Tiny Episodic Memories, 2019).
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -35,7 +36,9 @@ class Reservoir(Memory):
     def with_rows(
         self, X: Rows, y: Codes, task: int, capacity: int, *, rng: np.random.Generator
     ) -> "Reservoir":
-        """Row number i (of all rows ever, from 0) takes a place with probability capacity / (i + 1)."""
+        """Row number i (of all rows ever, from 0) takes a place with probability capacity / (i +
+        1).
+        """
         places = list(range(len(self.y)))  # which row, of memory and new ones, sits in each place
         for number in range(len(y)):
             newcomer = len(self.y) + number
@@ -60,18 +63,21 @@ class ReservoirKnowledge(NetworkKnowledge):
 class ER(NetworkLearner):
     """Every step also learns from a few remembered rows, by default one per class.
 
-        loss = CE(current batch) + CE(memory batch), unweighted; each memory row on its own task's head
+        loss = CE(current batch) + CE(memory batch), unweighted; each memory row on its own task's
+        head
 
-    The rows of a lesson enter the reservoir when it has been learnt, each once (the paper adds them batch by batch
-    during its single pass, so there a batch may also meet rows of its own task; here every lesson takes ten passes).
-    More rows of a known task are learnt, and enter the reservoir, like any others.
+    The rows of a lesson enter the reservoir when it has been learnt, each once (the paper adds them
+    batch by batch during its single pass, so there a batch may also meet rows of its own task; here
+    every lesson takes ten passes). More rows of a known task are learnt, and enter the reservoir,
+    like any others.
 
     Parameters
     ----------
     capacity : int
         Rows in the memory: 100 is one row per class of CIFAR 10×10.
     network, width, recipe, device, random_state
-        See :class:`~lifelong.references.base.NetworkLearner`. A memory batch is as large as ``recipe.batch_size``.
+        See :class:`~lifelong.references.base.NetworkLearner`. A memory batch is as large as
+        ``recipe.batch_size``.
     """
 
     default_recipe: ClassVar[Recipe] = Recipe(epochs=10, batch_size=10, optimiser="sgd", lr=0.1)

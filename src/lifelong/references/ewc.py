@@ -21,13 +21,15 @@ def default_strength(rows_per_class: float) -> float:
 
 
 class EWC(NetworkLearner):
-    """Weights that mattered for an old task are held near their values after it, by springs as stiff as they mattered.
+    """Weights that mattered for an old task are held near their values after it, by springs as
+    stiff as they mattered.
 
         loss = CE + λ/2 Σ_τ Σ_i F_τ,i (θ_i − θ*_τ,i)²,   F_τ = E_x Σ_y p(y|x) (∂ −log p(y|x) / ∂θ)²
 
-    One penalty per task, as in the paper; their sum is kept as one quadratic, exactly, so memory does not grow with T.
-    F is the true Fisher (labels from the model, not from the data). Heads carry no penalty: each belongs to one task.
-    Batch-norm statistics, which have no gradient, move on with every task.
+    One penalty per task, as in the paper; their sum is kept as one quadratic, exactly, so memory
+    does not grow with T. F is the true Fisher (labels from the model, not from the data). Heads
+    carry no penalty: each belongs to one task. Batch-norm statistics, which have no gradient, move
+    on with every task.
 
     Parameters
     ----------

@@ -31,7 +31,8 @@ class ForestKnowledge(TasksKnown):
 
 
 class Forest(Learner):
-    """An ordinary random forest per task, on all its rows; more rows of a known task grow it anew, on all of them.
+    """An ordinary random forest per task, on all its rows; more rows of a known task grow it anew,
+    on all of them.
 
     Parameters
     ----------
@@ -105,7 +106,9 @@ class Forest(Learner):
         return {"rf": self._forest(seed_from(copy(self.random_state)))}
 
     def sizes(self) -> dict[str, int]:
-        """``parameters`` (split nodes and leaf values), and bytes of ``encoders``, ``channels`` and ``rows``."""
+        """``parameters`` (split nodes and leaf values), and bytes of ``encoders``, ``channels`` and
+        ``rows``.
+        """
         trees = [tree.tree_ for forest in self.forests_.values() for tree in forest[-1].estimators_]
         nodes = sum(
             tree.feature.nbytes + tree.threshold.nbytes + tree.children_left.nbytes * 2

@@ -16,17 +16,20 @@ from lifelong.references.modular import ModularLayer, ModularNetwork, Prior
 
 
 class LMC(NetworkLearner):
-    """Each layer mixes modules by how well each can reconstruct its input; unfamiliar inputs call for a new module.
+    """Each layer mixes modules by how well each can reconstruct its input; unfamiliar inputs call
+    for a new module.
 
         w ∝ softmax(−log s / temp) · softmax(−log s̄ / prior_temp);   loss = CE + reg · Σ_modules s̄
-        a module is added at a layer when all its modules are frozen and z = (s̄ − μ)/σ ≥ threshold for all of them
+        a module is added at a layer when all its modules are frozen and z = (s̄ − μ)/σ ≥ threshold
+        for all of them
 
-    Modules freeze when their task ends. Additions are decided at the start of a task, from the lowest layer up, on all
-    its rows (the authors: batch by batch); μ and σ are those of the rows on which a module was trained. A new module is
-    first *projected*: trained alone to suit the fixed layers above, by its own s and theirs. The layers are our base
-    CNN's convolutions (the authors: four of 64 channels), the head reads the last one, and on flat rows the layers are
-    dense. At inference s̄ is the mean over the task's training rows, so that predictions do not depend on which rows
-    are asked together. More rows of a known task train its head alone.
+    Modules freeze when their task ends. Additions are decided at the start of a task, from the
+    lowest layer up, on all its rows (the authors: batch by batch); μ and σ are those of the rows on
+    which a module was trained. A new module is first *projected*: trained alone to suit the fixed
+    layers above, by its own s and theirs. The layers are our base CNN's convolutions (the authors:
+    four of 64 channels), the head reads the last one, and on flat rows the layers are dense. At
+    inference s̄ is the mean over the task's training rows, so that predictions do not depend on
+    which rows are asked together. More rows of a known task train its head alone.
 
     Parameters
     ----------
@@ -106,7 +109,9 @@ class LMC(NetworkLearner):
         )
 
     def _add_module(self, model: ModularNetwork, layer: ModularLayer, now: Round) -> None:
-        """Add a module and project it: only it trains, by the structural losses of its own layer and those above."""
+        """Add a module and project it: only it trains, by the structural losses of its own layer
+        and those above.
+        """
         others = [module for module in model.all_modules() if not module.frozen]
         for module in others:
             module.requires_grad_(False)
@@ -124,7 +129,9 @@ class LMC(NetworkLearner):
             module.requires_grad_(True)
 
     def _freeze(self, model: ModularNetwork, now: Round) -> None:
-        """At the task's end: the modules that were trained note μ and σ and freeze; the task notes its prior."""
+        """At the task's end: the modules that were trained note μ and σ and freeze; the task notes
+        its prior.
+        """
         with torch.no_grad():
             losses = training_losses(model, now.inputs)
             for layer, s in zip(model.modular_layers(), losses, strict=True):

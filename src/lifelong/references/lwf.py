@@ -19,14 +19,15 @@ def soft_cross_entropy(
 
 
 class LwF(NetworkLearner):
-    """While a task is learnt, the old heads must answer *its* rows as they did before: no old row is needed.
+    """While a task is learnt, the old heads must answer *its* rows as they did before: no old row
+    is needed.
 
         loss = (1/t)·CE_new + (1 − 1/t)·mean over old heads of −T² Σ_k q_k log p_k,
         q, p = softmax(logits / T) of the teacher and of the student
 
-    The teacher is the network before the task, in eval mode; its answers to the task's rows are recorded once, as in
-    the paper. The new task's weight 1/t shrinks with t (van de Ven's form; the paper leaves the weight open). More rows
-    of a known task distil all other heads and its own.
+    The teacher is the network before the task, in eval mode; its answers to the task's rows are
+    recorded once, as in the paper. The new task's weight 1/t shrinks with t (van de Ven's form; the
+    paper leaves the weight open). More rows of a known task distil all other heads and its own.
 
     Parameters
     ----------

@@ -71,7 +71,8 @@ def _mean(posteriors: list[torch.Tensor]) -> torch.Tensor:
 
 
 def sampling_weights(losses: NDArray[np.float64]) -> NDArray[np.float64]:
-    """w ∝ clip(exp((ℓ − ℓ̄) / ℓ̄), 1e-4, 1e3) over the tasks seen so far: badly known tasks come again.
+    """w ∝ clip(exp((ℓ − ℓ̄) / ℓ̄), 1e-4, 1e3) over the tasks seen so far: badly known tasks come
+    again.
 
     >>> sampling_weights(np.array([1.0, 3.0])).round(3)
     array([0.269, 0.731])
@@ -82,15 +83,17 @@ def sampling_weights(losses: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class ModelZoo(NetworkLearner):
-    """Every new task trains a fresh network jointly with a few old tasks, those that the zoo knows worst.
+    """Every new task trains a fresh network jointly with a few old tasks, those that the zoo knows
+    worst.
 
         round t: a new net on task t and min(b, t) − 1 old tasks, drawn without replacement
                  ∝ clip(exp((ℓ − ℓ̄)/ℓ̄), 1e-4, 1e3), ℓ = the zoo's training loss per task
         p(y|x, task) = mean softmax over the nets that have the task's head
 
-    All rows are kept. As in the paper the weights look at seen tasks only, and no old net is ever trained again. Its
-    small wide-residual net is here the same base network as everyone's. More rows of a known task are a further round:
-    a new net that learns from all rows of the task, and old tasks beside it.
+    All rows are kept. As in the paper the weights look at seen tasks only, and no old net is ever
+    trained again. Its small wide-residual net is here the same base network as everyone's. More
+    rows of a known task are a further round: a new net that learns from all rows of the task, and
+    old tasks beside it.
 
     Parameters
     ----------

@@ -14,7 +14,8 @@ from lifelong.references.base import MultiTask
 class Module(nn.Module):
     """A functional part, and a decoder that reconstructs the module's input from its output.
 
-    How badly it does is the module's own measure of whether an input is for it: s, one number per row.
+    How badly it does is the module's own measure of whether an input is for it: s, one number per
+    row.
     """
 
     mean: torch.Tensor  # μ of s on the rows it was trained on
@@ -71,9 +72,9 @@ class ModularLayer(nn.Module):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The mixed output, and s of all modules (n, M).
 
-        w ∝ softmax(−log s / temp) · softmax(−log s̄ / prior_temp), where s̄ (M,) is the mean over the batch, or
-        ``prior``: the means over the task's training rows. A module from after that time is judged by each row alone.
-        No gradient runs through w.
+        w ∝ softmax(−log s / temp) · softmax(−log s̄ / prior_temp), where s̄ (M,) is the mean over
+        the batch, or ``prior``: the means over the task's training rows. A module from after that
+        time is judged by each row alone. No gradient runs through w.
         """
         outputs, losses = zip(*(module(x) for module in self.modules_), strict=True)
         s = torch.stack(losses, dim=1)  # (n, M)
@@ -105,7 +106,9 @@ class Prior(nn.Module):
 
 
 class ModularNetwork(MultiTask):
-    """Layers of modules under one linear head per task; the base CNN's convolutions, or the MLP's dense layers."""
+    """Layers of modules under one linear head per task; the base CNN's convolutions, or the MLP's
+    dense layers.
+    """
 
     def __init__(
         self,
@@ -145,7 +148,10 @@ class ModularNetwork(MultiTask):
     def activations(
         self, x: torch.Tensor, task: int | None
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        """The last layer's output, and s (n, M) of every layer. ``task`` None: the prior comes from the batch."""
+        """The last layer's output, and s (n, M) of every layer.
+
+        ``task`` None: the prior comes from the batch.
+        """
         known = None if task is None or task >= len(self.priors) else self.priors[task]
         priors = known.layers() if isinstance(known, Prior) else [None] * len(self.layers)
         x = self.standardise(x)

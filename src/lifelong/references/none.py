@@ -6,7 +6,8 @@ from lifelong.references.base import MultiTask, NetworkLearner, Round
 class NoneLearner(NetworkLearner):
     """Fine-tunes the trunk and the current head on the current task only.
 
-    Old heads stay untouched, bit for bit; the trunk under them moves on, and that is the forgetting.
+    Old heads stay untouched, bit for bit; the trunk under them moves on, and that is the
+    forgetting.
 
         loss = CE(current rows, current head)
 

@@ -12,7 +12,8 @@ class OnlineEWC(EWC):
 
         loss = CE + λ/2 Σ_i F_i (θ_i − θ*_i)²,   after a task: F ← F_new + γ F,  θ* ← θ
 
-    γ is applied once, when F is updated, and not again in the loss. The paper also normalises each F; we do not.
+    γ is applied once, when F is updated, and not again in the loss. The paper also normalises each
+    F; we do not.
 
     Parameters
     ----------

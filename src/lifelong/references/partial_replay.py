@@ -16,10 +16,11 @@ from lifelong.references.total_replay import drawn, remember, stored_tensors
 class PartialReplay(NetworkLearner):
     """Every step sees a batch of the current task and one batch that the old tasks share.
 
-        loss = (1/t)·CE(current batch) + (1 − 1/t)·mean over old tasks of CE(batch_size/(t − 1) rows of the task)
+        loss = (1/t)·CE(current batch) + (1 − 1/t)·mean over old tasks of CE(batch_size/(t − 1) rows
+        of the task)
 
-    All rows are kept, but a step never costs more than twice None's. At least one row of each old task is replayed, and
-    more rows of a known task are replayed beside its old ones.
+    All rows are kept, but a step never costs more than twice None's. At least one row of each old
+    task is replayed, and more rows of a known task are replayed beside its old ones.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""ProgNN: progressive neural networks (Rusu et al., 2016), with the convolutional adapters of Lee et al. (2019)."""
+"""ProgNN: progressive neural networks (Rusu et al., 2016), with the convolutional adapters of Lee
+et al. (2019).
+"""
 
 from itertools import pairwise
 from typing import ClassVar, Self
@@ -13,12 +15,15 @@ from lifelong.references.base import MultiTask, NetworkLearner, Round
 
 
 def lateral_width(channels_in: int, n_earlier: int) -> int:
-    """max(1, ⌊C_in / (2 (prev + 1))⌋): without the clamp it reaches 0 at the 9th task for C_in = 16."""
+    """max(1, ⌊C_in / (2 (prev + 1))⌋): without the clamp it reaches 0 at the 9th task for C_in =
+    16.
+    """
     return max(1, channels_in // (2 * (n_earlier + 1)))
 
 
 class Lateral(nn.Module):
-    """From an earlier column's layer below: learned scalar → 1×1 convolution to few channels → ReLU → 3×3 convolution.
+    """From an earlier column's layer below: learned scalar → 1×1 convolution to few channels → ReLU
+    → 3×3 convolution.
 
     Between dense layers both convolutions are dense layers.
     """
@@ -51,10 +56,11 @@ class Layer(nn.Module):
 
 
 class Column(nn.Module):
-    """One task's network. Its layers read the earlier columns' layers below; its dense top after convolutions does not.
+    """One task's network. Its layers read the earlier columns' layers below; its dense top after
+    convolutions does not.
 
-    Without convolutions (flat rows, or ``network`` as hidden sizes) the dense layers are the ones with laterals, as in
-    Rusu et al.'s fully connected networks.
+    Without convolutions (flat rows, or ``network`` as hidden sizes) the dense layers are the ones
+    with laterals, as in Rusu et al.'s fully connected networks.
     """
 
     def __init__(self, sizes: LayerSizes, n_earlier: int) -> None:
@@ -127,7 +133,9 @@ class ProgressiveNetwork(MultiTask):
         self.columns.append(Column(self.sizes, len(self.columns)))
 
     def train(self, mode: bool = True) -> Self:
-        """Frozen columns never leave eval mode: their batch-norm statistics are part of what is frozen."""
+        """Frozen columns never leave eval mode: their batch-norm statistics are part of what is
+        frozen.
+        """
         super().train(mode)
         for column in self.columns:
             column.train(mode and any(weight.requires_grad for weight in column.parameters()))
@@ -145,14 +153,16 @@ class ProgressiveNetwork(MultiTask):
 
 
 class ProgNN(NetworkLearner):
-    """A new column of layers per task, which reads the frozen columns of all earlier tasks: nothing is ever forgotten.
+    """A new column of layers per task, which reads the frozen columns of all earlier tasks: nothing
+    is ever forgotten.
 
         h_l = ReLU(BN(W_l h_{l−1} + Σ_j V_lj ReLU(U_lj a_lj h^(j)_{l−1})))   for l > 1;  U: 1×1, V: 3×3 convolutions
 
-    Backward transfer is exactly 0. No laterals into layer 1 or into the dense layers after convolutions; on flat rows
-    the dense layers carry them. Parameters grow with T². The learning rate is constant (the authors divide it by
-    1 + epoch/4000, which is 1 for any training this long). More rows of a known task train its head alone: later
-    columns build on its column as it is.
+    Backward transfer is exactly 0. No laterals into layer 1 or into the dense layers after
+    convolutions; on flat rows the dense layers carry them. Parameters grow with T². The learning
+    rate is constant (the authors divide it by 1 + epoch/4000, which is 1 for any training this
+    long). More rows of a known task train its head alone: later columns build on its column as it
+    is.
 
     Parameters
     ----------

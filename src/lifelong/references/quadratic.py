@@ -13,7 +13,8 @@ from lifelong.schema import Custom, InFile, Number, Record, saved
 class Quadratic:
     """½ Σ_i A_i (θ_i − c_i)² + constant, over all weights of the shared layers.
 
-    A sum of such penalties is again one: that is why EWC, which adds a penalty per task, needs no memory per task.
+    A sum of such penalties is again one: that is why EWC, which adds a penalty per task, needs no
+    memory per task.
     """
 
     curvature: Tensors = saved(Custom("tensors"))  # A ≥ 0
@@ -21,7 +22,9 @@ class Quadratic:
     constant: float = saved(Number(), default=0.0)
 
     def plus(self, other: "Quadratic") -> "Quadratic":
-        """The sum of both: A = A₁ + A₂, c = (A₁ c₁ + A₂ c₂) / A, constant += ½ Σ A₁ A₂ / A · (c₁ − c₂)²."""
+        """The sum of both: A = A₁ + A₂, c = (A₁ c₁ + A₂ c₂) / A, constant += ½ Σ A₁ A₂ / A · (c₁ −
+        c₂)².
+        """
         curvature, centre, constant = [], [], self.constant + other.constant
         for A1, c1, A2, c2 in zip(
             self.curvature, self.centre, other.curvature, other.centre, strict=True
@@ -42,7 +45,9 @@ class Quadratic:
         )
 
     def add_gradient(self, weights: Sequence[torch.Tensor], strength: float) -> None:
-        """``weight.grad += strength · A (θ − c)``: what autograd would add for ``strength · value``, in two passes."""
+        """``weight.grad += strength · A (θ − c)``: what autograd would add for ``strength ·
+        value``, in two passes.
+        """
         with torch.no_grad():
             for A, theta, c in zip(self.curvature, weights, self.centre, strict=True):
                 pull = (theta - c).mul_(A)

@@ -1,4 +1,6 @@
-"""RanDumb (Prabhu et al., NeurIPS 2024): random features and nearest class means; nothing is trained."""
+"""RanDumb (Prabhu et al., NeurIPS 2024): random features and nearest class means; nothing is
+trained.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -32,7 +34,9 @@ def _n_features(lengths: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True, eq=False)
 class FourierFeatures:
-    """z(x) = √(2/D) cos(W x̃ + b): inner products approximate exp(−‖x̃ − x̃'‖² / 2σ²); x̃ is x standardised."""
+    """z(x) = √(2/D) cos(W x̃ + b): inner products approximate exp(−‖x̃ − x̃'‖² / 2σ²); x̃ is x
+    standardised.
+    """
 
     mean: Array = saved(Numbers("float64", ("p",)))
     scale: Array = saved(Numbers("float64", ("p",)))
@@ -43,7 +47,9 @@ class FourierFeatures:
     def for_rows(
         cls, X: Rows, n_features: int, sigma: float | None = None, *, rng: np.random.Generator
     ) -> "FourierFeatures":
-        """σ, unless given, is the median distance between standardised rows; fixed here once and for all."""
+        """σ, unless given, is the median distance between standardised rows; fixed here once and
+        for all.
+        """
         rows = flatten(X).astype(np.float64)
         mean, std = rows.mean(axis=0), rows.std(axis=0)
         scale = np.where(std > 0, std, 1.0)
@@ -67,7 +73,8 @@ class ClassMeans:
     counts: NDArray[np.int64] = saved(Numbers("int64", ("K",)))
 
     def updated(self, Z: Array, y: Codes, n_classes: int) -> tuple["ClassMeans", Array]:
-        """The means with these rows, and what the rows add to the scatter within classes (D, D); both exact.
+        """The means with these rows, and what the rows add to the scatter within classes (D, D);
+        both exact.
 
         For n rows with mean μ and m more with mean ν:
         μ ← (n μ + m ν)/(n + m);  S ← S + Σ (z − ν)(z − ν)ᵀ + n m/(n + m) (ν − μ)(ν − μ)ᵀ
@@ -86,7 +93,8 @@ class ClassMeans:
 
 
 def oas_shrinkage(S: Array, n: int) -> float:
-    """ρ of oracle approximating shrinkage (Chen et al., 2010) for a covariance S (p, p) of n rows."""
+    """ρ of oracle approximating shrinkage (Chen et al., 2010) for a covariance S (p, p) of n rows.
+    """
     p = len(S)
     of_square, square_of = float((S**2).sum()), float(np.trace(S)) ** 2  # tr(S²), tr(S)²
     denominator = (n + 1 - 2 / p) * (of_square - square_of / p)
@@ -114,14 +122,16 @@ class RandomFeaturesKnowledge(TasksKnown):
 
 
 class RanDumb(Learner):
-    """Rows become random Fourier features; a row belongs to the class of its task with the nearest mean.
+    """Rows become random Fourier features; a row belongs to the class of its task with the nearest
+    mean.
 
         z(x) = √(2/D) cos(W x + b);   Σ = (1 − ρ) S + ρ tr(S)/D · I;   argmin_k (z − μ_k)ᵀ Σ⁻¹ (z − μ_k)
 
-    S is the covariance within the classes of all tasks so far, shared, and exact however the rows arrive; so old tasks
-    gain from new ones. ρ is the oracle approximating shrinkage, which also makes Σ invertible while there are fewer
-    rows than features; therefore the primal form serves throughout, and memory is D². The paper has D = 25 000 (5 GB);
-    here D = 2000, and the kernel's width is the median distance in the first task. No network, no training loop.
+    S is the covariance within the classes of all tasks so far, shared, and exact however the rows
+    arrive; so old tasks gain from new ones. ρ is the oracle approximating shrinkage, which also
+    makes Σ invertible while there are fewer rows than features; therefore the primal form serves
+    throughout, and memory is D². The paper has D = 25 000 (5 GB); here D = 2000, and the kernel's
+    width is the median distance in the first task. No network, no training loop.
 
     Parameters
     ----------
@@ -193,7 +203,8 @@ class RanDumb(Learner):
         return np.asarray(softmax(self._scores(known, known.features(X), task), axis=1))
 
     def _joint_posteriors(self, known: RandomFeaturesKnowledge, X: Rows) -> dict[TaskName, Array]:
-        # One covariance for all tasks: the nearest mean of all classes of all tasks, as in the paper
+        # One covariance for all tasks: the nearest mean of all classes of all tasks, as in the
+        # paper
         assert known.features is not None
         Z = known.features(X)
         scores = {task: self._scores(known, Z, task) for task in known.tasks}
@@ -210,7 +221,8 @@ class RanDumb(Learner):
     def plain_models(self, n_tasks: int) -> dict[str, Any]:
         """A linear classifier of the rows as they are: least squares, shrunk as leave-one-out says.
 
-        (Discriminant analysis with a shrunk covariance is nearly the same and inverts a matrix of columns × columns.)
+        (Discriminant analysis with a shrunk covariance is nearly the same and inverts a matrix of
+        columns × columns.)
         """
         del n_tasks
         model = RidgeClassifierCV(alphas=np.logspace(0, 5, 11))

@@ -44,8 +44,8 @@ class Separate(MultiTask):
 class Single(NetworkLearner):
     """A fresh network per task, with its own head, on all rows of the task.
 
-    Nothing is shared and nothing forgotten: all transfers are 0. Rows are kept only so that more rows of a known task
-    can train its network anew, on all of them.
+    Nothing is shared and nothing forgotten: all transfers are 0. Rows are kept only so that more
+    rows of a known task can train its network anew, on all of them.
     """
 
     knowledge_class = KnowledgeWithRows

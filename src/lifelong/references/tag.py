@@ -46,7 +46,8 @@ class TagRMSProp(torch.optim.Optimizer):
         α_τ = exp(−b cos(m_t, m_τ)) for τ < t,  α_t = exp(−b)   (α_t = 1 in the first task)
         θ ← θ − lr · g / (√(Σ_τ≤t α_τ v_τ) + 1e-8)
 
-    All of it per weight tensor. A tensor that no earlier task had (a head) takes plain RMSProp steps.
+    All of it per weight tensor. A tensor that no earlier task had (a head) takes plain RMSProp
+    steps.
     """
 
     def __init__(
@@ -106,19 +107,21 @@ class TagRMSProp(torch.optim.Optimizer):
 
 
 class TAG(NetworkLearner):
-    """Each weight's learning rate falls where the current direction disagrees with the directions of earlier tasks.
+    """Each weight's learning rate falls where the current direction disagrees with the directions
+    of earlier tasks.
 
-    The rule is in :class:`TagRMSProp`. Memory is 2·T·P beside the network (two numbers per task and shared weight), and
-    a step reads all of it. We follow the paper's RMSProp variant; the heads, which only one task uses, take plain
-    RMSProp steps. A further round for a known task counts as a task of its own.
+    The rule is in :class:`TagRMSProp`. Memory is 2·T·P beside the network (two numbers per task and
+    shared weight), and a step reads all of it. We follow the paper's RMSProp variant; the heads,
+    which only one task uses, take plain RMSProp steps. A further round for a known task counts as a
+    task of its own.
 
     Parameters
     ----------
     b : float
         How strongly agreement counts: 5, and 7 for five-datasets.
     network, width, recipe, device, random_state
-        See :class:`~lifelong.references.base.NetworkLearner`. The authors' learning rates: 2.5e-4 for CIFAR, 1e-4 for
-        mini-ImageNet, 5e-4 for five-datasets. ``recipe.optimiser`` is not used.
+        See :class:`~lifelong.references.base.NetworkLearner`. The authors' learning rates: 2.5e-4
+        for CIFAR, 1e-4 for mini-ImageNet, 5e-4 for five-datasets. ``recipe.optimiser`` is not used.
     """
 
     default_recipe: ClassVar[Recipe] = Recipe(

@@ -17,8 +17,8 @@ class TotalReplay(NetworkLearner):
 
         loss = mean over tasks τ ≤ t of CE(batch of τ, head τ)
 
-    All rows are kept, and a step costs t times None's, by design. More rows of a known task are replayed beside its
-    old rows, which count as a batch of their own.
+    All rows are kept, and a step costs t times None's, by design. More rows of a known task are
+    replayed beside its old rows, which count as a batch of their own.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Curves: lines with a band of quartiles. What is drawn is data first (:class:`Curves`), drawn second."""
+"""Curves: lines with a band of quartiles.
+
+What is drawn is data first (:class:`Curves`), drawn second.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Figures: what the data look like, error against tasks, transfer per task. Each title states what the data say."""
+"""Figures: what the data look like, error against tasks, transfer per task.
+
+Each title states what the data say.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +19,9 @@ _CLASSES = ("#1b6ca8", "#e08a2c")
 
 
 def draw_data(streams: Sequence[TaskStream]) -> Figure:
-    """A picture of every task: scatter plots of two-dimensional rows, samples of images; a row per kind of input."""
+    """A picture of every task: scatter plots of two-dimensional rows, samples of images; a row per
+    kind of input.
+    """
     kinds: dict[tuple[int, ...], dict[Any, Task]] = {}
     for stream in streams:
         for task in stream:
@@ -53,7 +58,9 @@ def _mosaic(images: np.ndarray) -> np.ndarray:
 
 
 def draw_errors(parts: Mapping[str, Sequence[ErrorTable]]) -> Figure:
-    """Error on each task as later tasks arrive: falling lines are backward transfer, rising ones forgetting."""
+    """Error on each task as later tasks arrive: falling lines are backward transfer, rising ones
+    forgetting.
+    """
     figure = _figure(3.6 * len(parts), 3.1)
     for axis, (title, tables) in zip(
         figure.subplots(1, len(parts), squeeze=False)[0], parts.items(), strict=True
@@ -90,7 +97,9 @@ def _error_finding(tables: Sequence[ErrorTable]) -> str:
 
 
 def draw_transfer(parts: Mapping[str, Sequence[ErrorTable]]) -> Figure:
-    """Forward, backward and total transfer, and gain over the plain model: a dot per task, darker is older."""
+    """Forward, backward and total transfer, and gain over the plain model: a dot per task, darker
+    is older.
+    """
     statistics = {
         "forward_transfer": "forward",
         "backward_transfer": "backward",

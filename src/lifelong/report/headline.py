@@ -1,4 +1,6 @@
-"""The headline table as data: a row per learner, with quartiles and who is best; also as ``table.csv``."""
+"""The headline table as data: a row per learner, with quartiles and who is best; also as
+``table.csv``.
+"""
 
 import csv
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
-"""``report.html``: one page that needs no network, with its figures and tables as files beside it."""
+"""``report.html``: one page that needs no network, with its figures and tables as files beside it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""Strip plots: one strip per learner, one dot per task (darker: older), the mean as a bar, quartiles as a line.
+"""Strip plots: one strip per learner, one dot per task (darker: older), the mean as a bar,
+quartiles as a line.
 
 A star behind a name says that the learner adds resources with every task, as in the paper.
 """
@@ -101,7 +102,8 @@ def _row(
 
 
 def quartiles(tables: Sequence[ErrorTable], statistic: str) -> tuple[float, float, float]:
-    """Lower quartile, median, upper quartile over repetitions of the mean over tasks (and streams)."""
+    """Lower quartile, median, upper quartile over repetitions of the mean over tasks (and streams).
+    """
     n = min(len(table.errors) for table in tables)
     each = [
         np.mean([np.mean(getattr(table.repetition(r), statistic)) for table in tables])

@@ -1,4 +1,6 @@
-"""How figures look: thin lines, few colours that read on light and dark paper, and SVG that can stand in a page."""
+"""How figures look: thin lines, few colours that read on light and dark paper, and SVG that can
+stand in a page.
+"""
 
 import io
 import re
@@ -49,7 +51,9 @@ def plain(
 
 
 def _settled(figure: Figure) -> Figure:
-    """The figure with its parts in place: finding their places takes longer than drawing, and once is enough."""
+    """The figure with its parts in place: finding their places takes longer than drawing, and once
+    is enough.
+    """
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
@@ -73,7 +77,9 @@ def write_svg(figure: Figure, path: Path) -> Path:
 
 
 def inline_svg(figure: Figure, *, name: str, alt: str) -> str:
-    """The figure as an SVG element for a page: text is text, ink takes the page's colour, the background its paper."""
+    """The figure as an SVG element for a page: text is text, ink takes the page's colour, the
+    background its paper.
+    """
     svg = _svg(figure, name, transparent=True)
     svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
     svg = re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", svg, count=1)

@@ -1,4 +1,6 @@
-"""Curves from error tables: over streams (angles, rows), over learners (budgets, shares, trees), over stages."""
+"""Curves from error tables: over streams (angles, rows), over learners (budgets, shares, trees),
+over stages.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -110,7 +112,9 @@ def _sweep_finding(lines: list[Line], statistic: str) -> str:
 
 
 def learner_curve(results: Results, *, statistic: str, over: str) -> Curves | None:
-    """A statistic, mean over tasks, against a learner's own setting; learners of the same name make one line."""
+    """A statistic, mean over tasks, against a learner's own setting; learners of the same name make
+    one line.
+    """
     names = dict.fromkeys(
         learner.name for learner in results.spec.learners if learner.at is not None
     )
@@ -199,7 +203,8 @@ def _over_stages(
             measured = np.concatenate([errors(table) for table in tables])  # (R · streams, T)
             lower, upper = np.percentile([statistic(one) for one in measured], [25, 75], axis=0)
             x = np.arange(1, measured.shape[1] + 1, dtype=np.float64)
-            # As everywhere: errors are averaged over repetitions first, then comes the ratio, then the logarithm.
+            # As everywhere: errors are averaged over repetitions first, then comes the ratio, then
+            # the logarithm.
             lines.append(Line(label, x, statistic(measured.mean(axis=0)), lower, upper))
     if not lines:
         return None

@@ -71,8 +71,8 @@ class Table:
     Parameters
     ----------
     columns : name → values (n,)
-        Numbers are float64 with NaN for missing; booleans are 0 and 1; dates are datetime64[ns] with
-        NaT; everything else is :class:`Texts`.
+        Numbers are float64 with NaN for missing; booleans are 0 and 1; dates are datetime64[ns]
+        with NaT; everything else is :class:`Texts`.
     booleans : names of columns that hold nothing but true and false
     n_rows : int
     """

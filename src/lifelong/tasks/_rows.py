@@ -24,14 +24,16 @@ def draw(groups: list[RowNumbers], n: int | None, rng: np.random.Generator) -> R
 def draw_share(
     groups: list[RowNumbers], share: float, rng: np.random.Generator
 ) -> tuple[RowNumbers, RowNumbers]:
-    """Rows for training and rows for testing: that share of all rows, and of each group up to one row.
+    """Rows for training and rows for testing: that share of all rows, and of each group up to one
+    row.
 
     >>> train, test = draw_share([np.arange(5), np.arange(5, 10)], 0.5, np.random.default_rng(0))
     >>> len(train), len(test), sorted([*train, *test]) == list(range(10))
     (5, 5, True)
     """
     shuffled = np.concatenate([rng.permutation(rows) for rows in groups])
-    # Every 1/share-th row along the groups. The small number keeps 0.55 · 20 from falling just short of 11.
+    # Every 1/share-th row along the groups. The small number keeps 0.55 · 20 from falling just
+    # short of 11.
     quota = np.floor(np.arange(len(shuffled) + 1) * share + 1e-9)
     chosen = np.diff(quota) > 0
     return np.sort(shuffled[chosen]), np.sort(shuffled[~chosen])

@@ -65,7 +65,8 @@ class Task:
         test_share: float = 0.25,
         random_state: RandomState = 0,
     ) -> "Task":
-        """A task from rows and labels alone: ``test_share`` of each class's rows, drawn at random, are for testing.
+        """A task from rows and labels alone: ``test_share`` of each class's rows, drawn at random,
+        are for testing.
 
         >>> Task.from_arrays("site-a", [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"], test_share=0.5)
         Task('site-a', train (2, 1), test (2, 1), 2 classes)
@@ -95,8 +96,8 @@ class Task:
 class TaskStream:
     """Tasks in the order in which they arrive.
 
-    A stream may be lazy: :meth:`lazy` takes a loader per task and calls it each time the task is asked for, so that a
-    stream of a hundred tasks never holds more than the one in use.
+    A stream may be lazy: :meth:`lazy` takes a loader per task and calls it each time the task is
+    asked for, so that a stream of a hundred tasks never holds more than the one in use.
 
     Examples
     --------
@@ -155,7 +156,9 @@ class TaskStream:
     @overload
     def __getitem__(self, key: slice) -> "TaskStream": ...
     def __getitem__(self, key: TaskName | slice) -> "Task | TaskStream":
-        """Text is a name, a whole number a position (numbers as names: :meth:`named`), a slice gives a substream."""
+        """Text is a name, a whole number a position (numbers as names: :meth:`named`), a slice
+        gives a substream.
+        """
         if isinstance(key, slice):
             return TaskStream.lazy({name: self._loaders[name] for name in self.names[key]})
         if isinstance(key, int | np.integer):

@@ -1,4 +1,6 @@
-"""Flower's real processes on loopback with TLS, and its simulation: minutes, so only in ``make test-federated``."""
+"""Flower's real processes on loopback with TLS, and its simulation: minutes, so only in ``make
+test-federated``.
+"""
 
 import os
 import subprocess

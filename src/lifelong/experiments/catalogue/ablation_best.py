@@ -7,7 +7,8 @@ from lifelong.experiments.catalogue.entry import MATRICES, STRIP, Experiment, Ve
 from lifelong.experiments.catalogue.settings import PLAIN, STRONG, TINY
 from lifelong.experiments.spec import Part
 
-# Batch norms see the rows, weights stay as they were drawn: what is left is the readout of random convolutions.
+# Batch norms see the rows, weights stay as they were drawn: what is left is the readout of random
+# convolutions.
 _UNTRAINED = {"recipe": {"iterations": 100, "batch_size": 64, "lr": 1e-9, "augment": True}}
 
 

@@ -1,4 +1,6 @@
-"""Not in the paper: our most accurate learners against the ones to beat, on the same rows with the same training."""
+"""Not in the paper: our most accurate learners against the ones to beat, on the same rows with the
+same training.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -41,7 +43,9 @@ def _race(
 
 
 def _turned(n: int, n_test: int, group: str = HEADLINE) -> list[Part]:
-    """XOR, then an XOR turned by an angle: 25° and 45° can only confuse; 90° is XNOR, which can help."""
+    """XOR, then an XOR turned by an angle: 25° and 45° can only confuse; 90° is XNOR, which can
+    help.
+    """
     seconds: dict[int, dict[str, Any]] = {
         25: {"second": "r-xor", "angle": 25},
         45: {"second": "r-xor", "angle": 45},

@@ -39,7 +39,8 @@ STRIP_VENIAT = FigureSpec("strip-veniat")  # transfers as differences of errors
 class Version:
     """Streams, learners and repetitions.
 
-    ``settings`` are for every learner that trains a network, ``own`` for the learners it names, in their place.
+    ``settings`` are for every learner that trains a network, ``own`` for the learners it names, in
+    their place.
     """
 
     parts: tuple[Part, ...]
@@ -65,7 +66,9 @@ def learner(
     at: float | None = None,
     **parameters: Any,
 ) -> LearnerSpec:
-    """One learner with parameters of its own; networks are compared with the control ``single`` where it takes part."""
+    """One learner with parameters of its own; networks are compared with the control ``single``
+    where it takes part.
+    """
     if not trains_networks(name):
         return LearnerSpec(label or name, name, parameters, at)
     return LearnerSpec(label or name, name, {**settings, **parameters}, at, against="single")

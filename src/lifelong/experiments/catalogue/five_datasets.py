@@ -1,4 +1,7 @@
-"""Figure vision: five datasets that have little in common. The paper uses all rows; here 200 per class."""
+"""Figure vision: five datasets that have little in common.
+
+The paper uses all rows; here 200 per class.
+"""
 
 from lifelong.experiments.catalogue.entry import Experiment, version
 from lifelong.experiments.catalogue.settings import TINY

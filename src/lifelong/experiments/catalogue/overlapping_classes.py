@@ -1,4 +1,6 @@
-"""Figure overlapping: twenty tasks whose classes are drawn with replacement, so that tasks share classes."""
+"""Figure overlapping: twenty tasks whose classes are drawn with replacement, so that tasks share
+classes.
+"""
 
 from lifelong.experiments.catalogue.entry import MATRICES, STAGES, STRIP, Experiment, version
 from lifelong.experiments.catalogue.settings import TINY

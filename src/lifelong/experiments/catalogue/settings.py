@@ -7,7 +7,9 @@ PLAIN = {"recipe": {"epochs": 20, "batch_size": 32, "lr": 3e-4}}
 
 
 def strong(n_rows: int) -> dict[str, Any]:
-    """With augmentation and a cycle of the learning rate: 30 000 rows are shown, whatever the size of the task."""
+    """With augmentation and a cycle of the learning rate: 30 000 rows are shown, whatever the size
+    of the task.
+    """
     recipe = {
         "epochs": 30_000 // n_rows,
         "batch_size": 64,
@@ -19,13 +21,14 @@ def strong(n_rows: int) -> dict[str, Any]:
 
 
 STRONG = strong(500)
-# Batches of 128 take half the time of batches of 32, and 14 million weights learn as well from them.
+# Batches of 128 take half the time of batches of 32, and 14 million weights learn as well from
+# them.
 TABULAR = {"network": "mlp", "recipe": {"epochs": 20, "batch_size": 128, "lr": 3e-4}}
 SIMULATION = {"network": [10, 10], "recipe": {"epochs": 30, "lr": 3e-3}}
 TINY = {"network": [16], "recipe": {"epochs": 2, "lr": 3e-3}}  # smoke
 
-# The algorithms' own optimisers, rates and batches, but shorter, so that all sixteen fit into an hour or two on two
-# cores: about 8000 rows shown per task instead of 128 000.
+# The algorithms' own optimisers, rates and batches, but shorter, so that all sixteen fit into an
+# hour or two on two cores: about 8000 rows shown per task instead of 128 000.
 _ADAM = {"recipe": {"iterations": 120, "batch_size": 64, "lr": 1e-4}}
 _RMSPROP = {"recipe": {"epochs": 8, "batch_size": 10, "optimiser": "rmsprop", "lr": 1e-4}}
 OWN: Mapping[str, Mapping[str, Any]] = {

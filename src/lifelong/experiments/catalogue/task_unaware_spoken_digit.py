@@ -1,4 +1,6 @@
-"""Who speaks, and which digit: six speakers are six tasks, and nobody says which task a recording is from."""
+"""Who speaks, and which digit: six speakers are six tasks, and nobody says which task a recording
+is from.
+"""
 
 from lifelong.experiments.catalogue.entry import Experiment, Version, learner, learners
 from lifelong.experiments.catalogue.settings import OWN, TINY
@@ -12,7 +14,9 @@ _OTHERS = ("er", "lwf", "randumb", "nearest-mean", "chance")
 def version_of(
     part: Part, repetitions: int, *, memory: int, width: float = 0.5, smoke: bool = False
 ) -> Version:
-    """Ours with both channels, three references and two controls; ``memory`` rows for ER, one per class."""
+    """Ours with both channels, three references and two controls; ``memory`` rows for ER, one per
+    class.
+    """
     settings = TINY if smoke else {"width": width, **_SHORT}
     own = (
         {"er": {"capacity": memory}}

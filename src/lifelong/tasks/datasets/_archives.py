@@ -1,4 +1,6 @@
-"""Unpacking downloaded archives: no member leaves the folder, no links, no devices, a limit on what they expand to."""
+"""Unpacking downloaded archives: no member leaves the folder, no links, no devices, a limit on what
+they expand to.
+"""
 
 import shutil
 import tarfile
@@ -38,7 +40,10 @@ def check_member(archive: Path, name: str, *, is_link: bool, is_plain: bool) -> 
 
 
 def unpack(archive: Path, target: Path) -> None:
-    """All members into ``target``; the archive's own single top folder is left out. All or nothing."""
+    """All members into ``target``; the archive's own single top folder is left out.
+
+    All or nothing.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         with scratch_folder(target.parent) as scratch:

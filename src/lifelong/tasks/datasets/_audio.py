@@ -45,9 +45,11 @@ def read_wav(path: Path) -> tuple[int, NDArray[np.float32]]:
 def spectrogram(
     samples: NDArray[np.float32], rate: int, *, window_ms: float, hop_ms: float, size: int
 ) -> NDArray[np.float32]:
-    """Log power over time (columns) and frequency (rows, low at the bottom), as (size, size) in [0, 1].
+    """Log power over time (columns) and frequency (rows, low at the bottom), as (size, size) in [0,
+    1].
 
-    1 is the recording's loudest point, 0 is 80 dB below it: how far the speaker sat from the microphone drops out.
+    1 is the recording's loudest point, 0 is 80 dB below it: how far the speaker sat from the
+    microphone drops out.
 
     >>> tone = np.sin(np.arange(800) * 2 * np.pi * 1000 / 8000).astype(np.float32)
     >>> picture = spectrogram(tone, 8000, window_ms=16, hop_ms=4, size=28)

@@ -1,7 +1,9 @@
-"""Decoded copies of raw files: npy without pickle, memory-mapped, keyed by the source's checksum and the settings.
+"""Decoded copies of raw files: npy without pickle, memory-mapped, keyed by the source's checksum
+and the settings.
 
-A copy is written into a scratch folder and renamed when it is complete, so nothing half-written is ever found. Raw
-files are hashed once; later loads recognise them by their sizes and times, as git does, which takes milliseconds.
+A copy is written into a scratch folder and renamed when it is complete, so nothing half-written is
+ever found. Raw files are hashed once; later loads recognise them by their sizes and times, as git
+does, which takes milliseconds.
 """
 
 import json
@@ -57,7 +59,9 @@ def write_part(scratch: Path, part: str, X: NDArray[Any], y: NDArray[Any]) -> No
 
 
 def checksum(files: Iterable[Path], folder: Path) -> str:
-    """One digest over the names and contents of all files; read from the cache while sizes and times stay the same."""
+    """One digest over the names and contents of all files; read from the cache while sizes and
+    times stay the same.
+    """
     start = (
         len(str(folder)) + 1
     )  # names below the folder, quicker than relative_to for 165,000 files

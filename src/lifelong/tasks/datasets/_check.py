@@ -1,4 +1,7 @@
-"""Raw files against what the official release should have. A subset is reported as a subset, damage is an error."""
+"""Raw files against what the official release should have.
+
+A subset is reported as a subset, damage is an error.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +25,9 @@ def check_dataset(dataset: Dataset, data_dir: str | Path | None = None) -> list[
 
 
 def check_source(source: Source, data_dir: str | Path | None = None) -> list[Finding]:
-    """Every file is decoded (or was, with the same checksum), so what is reported here can be loaded."""
+    """Every file is decoded (or was, with the same checksum), so what is reported here can be
+    loaded.
+    """
     folder = source.require(data_dir)
     arrays = decoded(source, data_dir, **source.settings)
     rows = {

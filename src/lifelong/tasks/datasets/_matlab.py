@@ -1,7 +1,8 @@
 """MATLAB v5 files, numeric arrays only.
 
-scipy has a complete reader, but damaged bytes can crash it, and the whole process with it (found by fuzzing). This one
-reads no more than SVHN needs and checks every length before it uses it. Format: MathWorks, "MAT-File Format", level 5.
+scipy has a complete reader, but damaged bytes can crash it, and the whole process with it (found by
+fuzzing). This one reads no more than SVHN needs and checks every length before it uses it. Format:
+MathWorks, "MAT-File Format", level 5.
 """
 
 import math
@@ -60,7 +61,9 @@ def read_matlab(path: Path, *, limit: int) -> dict[str, NDArray[Any]]:
 
 
 def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
-    """Type and content of each element: eight bytes of tag, then the content, padded to whole eights."""
+    """Type and content of each element: eight bytes of tag, then the content, padded to whole
+    eights.
+    """
     at = 0
     while at < len(data):
         if len(data) - at < 8:
@@ -90,7 +93,10 @@ def _unpacked(payload: memoryview, limit: int) -> memoryview:
 
 
 def _array(matrix: memoryview, order: str) -> tuple[str, NDArray[Any]]:
-    """Name and values: four elements with flags, dimensions, name and numbers. Other kinds come back empty."""
+    """Name and values: four elements with flags, dimensions, name and numbers.
+
+    Other kinds come back empty.
+    """
     parts = list(_elements(matrix, order))
     if len(parts) < 4 or len(parts[0][1]) != 8 or parts[1][0] != 5 or len(parts[1][1]) % 4:
         raise _MalformedError("an array without flags, dimensions, name and values")

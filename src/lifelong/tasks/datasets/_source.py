@@ -18,7 +18,8 @@ class Download:
     ----------
     url : str
     to : str
-        Where it goes below the data directory: a file's name, or for an archive the folder that it is unpacked to.
+        Where it goes below the data directory: a file's name, or for an archive the folder that it
+        is unpacked to.
     size : int
         Bytes; 0 where the official pages give none.
     checksum : str
@@ -43,8 +44,9 @@ class Download:
 class Source:
     """Raw files in one folder, as officially released, or a subset of them in the same format.
 
-    ``files`` lists the raw files of a folder, ``decode(folder, scratch, **settings)`` reads them and writes
-    ``X_<part>.npy`` and ``y_<part>.npy`` into ``scratch``, and ``parts`` says how many rows each part officially has.
+    ``files`` lists the raw files of a folder, ``decode(folder, scratch, **settings)`` reads them
+    and writes ``X_<part>.npy`` and ``y_<part>.npy`` into ``scratch``, and ``parts`` says how many
+    rows each part officially has.
     """
 
     name: str

@@ -1,4 +1,6 @@
-"""Streams from decoded copies: a task's rows are taken out of the memory-mapped arrays when the task is asked for."""
+"""Streams from decoded copies: a task's rows are taken out of the memory-mapped arrays when the
+task is asked for.
+"""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -52,7 +54,9 @@ def colour(images: NDArray[np.uint8], rows: RowNumbers) -> Rows:
 def class_groups(
     classes: Sequence[Any], *, classes_per_task: int, overlapping_tasks: int | None, seed: int
 ) -> dict[TaskName, list[Any]]:
-    """The classes of tasks 1, 2, …: in order, or drawn with replacement for so many overlapping tasks."""
+    """The classes of tasks 1, 2, …: in order, or drawn with replacement for so many overlapping
+    tasks.
+    """
     check_count(classes_per_task, "classes_per_task")
     if overlapping_tasks is not None:
         drawn = overlapping_classes(
@@ -73,7 +77,9 @@ def stream_of_classes(
     choice: Choice,
     to_rows: Callable[..., Rows] = pixels,
 ) -> TaskStream:
-    """One lazy task per group of classes, its training rows from ``train`` and its test rows from ``test``."""
+    """One lazy task per group of classes, its training rows from ``train`` and its test rows from
+    ``test``.
+    """
     _check_every_class(train, groups, choice.rows_per_class or 1, "rows_per_class")
     _check_every_class(test, groups, choice.test_rows_per_class or 1, "test_rows_per_class")
 
@@ -91,7 +97,9 @@ def stream_of_classes(
 def stream_of_pools(
     pools: dict[TaskName, list[RowNumbers]], part: Part, choice: Choice
 ) -> TaskStream:
-    """One lazy task per pool of rows, given by class: so many of each to learn from, the rest to be tested on."""
+    """One lazy task per pool of rows, given by class: so many of each to learn from, the rest to be
+    tested on.
+    """
     if choice.rows_per_class is None:
         raise ParameterError(
             "rows_per_class=None leaves no test rows: train and test share these rows. Give a number."

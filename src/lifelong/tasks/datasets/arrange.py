@@ -24,7 +24,8 @@ def arrange(
     order : sequence of task names, or "random"
         The order in which tasks arrive.
     shuffle_labels : task names
-        Tasks whose training labels are dealt out at random: adversaries from which nothing can be learnt.
+        Tasks whose training labels are dealt out at random: adversaries from which nothing can be
+        learnt.
     rotate : degrees, or {task name: degrees}
         Tasks whose images are turned; a number turns all of them.
 

@@ -121,14 +121,16 @@ def load(
     name : str
         One of ``DATASETS``.
     data_dir : path, optional
-        Where the raw files are; else ``$LIFELONG_DATA``, else the user cache. ``digits`` needs none.
+        Where the raw files are; else ``$LIFELONG_DATA``, else the user cache. ``digits`` needs
+        none.
     order, shuffle_labels, rotate
         See :func:`lifelong.tasks.datasets.arrange.arrange`.
     random_state : int, Generator or None
-        The repetition's seed: decides which rows are drawn, and everything else that is random here.
+        The repetition's seed: decides which rows are drawn, and everything else that is random
+        here.
     **options
-        Of the dataset's own function, such as ``rows_per_class``, ``test_rows_per_class``, ``classes_per_task``,
-        ``overlapping_tasks``.
+        Of the dataset's own function, such as ``rows_per_class``, ``test_rows_per_class``,
+        ``classes_per_task``, ``overlapping_tasks``.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""CIFAR 10×10: the 100 classes of CIFAR-100 in label order as 10 tasks of 10; also as flat rows (tabular)."""
+"""CIFAR 10×10: the 100 classes of CIFAR-100 in label order as 10 tasks of 10; also as flat rows
+(tabular).
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,11 +28,13 @@ def cifar_10x10(
     Parameters
     ----------
     rows_per_class, test_rows_per_class : int or None
-        How many rows of each class, drawn anew for each ``random_state``; None: all. The paper has 50 and all (100).
+        How many rows of each class, drawn anew for each ``random_state``; None: all. The paper has
+        50 and all (100).
     classes_per_task : int
         Classes in label order, so many per task.
     overlapping_tasks : int or None
-        Instead of splitting the classes, draw this many tasks of classes with replacement (the paper: 20 tasks of 10).
+        Instead of splitting the classes, draw this many tasks of classes with replacement (the
+        paper: 20 tasks of 10).
     """
     seed = seed_from(random_state)
     choice = Choice(rows_per_class, test_rows_per_class, seed)

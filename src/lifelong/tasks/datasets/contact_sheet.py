@@ -1,4 +1,5 @@
-"""A contact sheet: one row of pictures per task, to see at a glance whether a stream looks right."""
+"""A contact sheet: one row of pictures per task, to see at a glance whether a stream looks right.
+"""
 
 import math
 from pathlib import Path
@@ -18,7 +19,9 @@ _GAP = 2
 def contact_sheet(
     stream: TaskStream, path: str | Path, *, columns: int = 20, max_tasks: int = 60
 ) -> Path:
-    """Write a PNG with a row per task (the first ``max_tasks``), pictures of its classes in turn; returns the path."""
+    """Write a PNG with a row per task (the first ``max_tasks``), pictures of its classes in turn;
+    returns the path.
+    """
     require("PIL", extra="data", for_what="A contact sheet")
     from PIL import Image, ImageDraw
 

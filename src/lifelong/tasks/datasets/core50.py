@@ -1,7 +1,8 @@
 """CORe50: 50 household objects filmed in 11 sessions: 110 tasks of 5 objects.
 
-Official layout: ``core50_128x128/s<session>/o<object>/C_<session>_<object>_<frame>.png``. Objects 1–5 are plug
-adapters, 6–10 mobile phones, and so on: five of each of ten kinds. A task is one session and one kind.
+Official layout: ``core50_128x128/s<session>/o<object>/C_<session>_<object>_<frame>.png``. Objects
+1–5 are plug adapters, 6–10 mobile phones, and so on: five of each of ten kinds. A task is one
+session and one kind.
 """
 
 import re
@@ -36,7 +37,8 @@ def core50_110x5(
     split: Literal["frames", "sessions"] = "frames",
     random_state: RandomState = 0,
 ) -> TaskStream:
-    """Tasks ``s1-o1`` (session 1, objects 1 to 5), ``s1-o6``, …, ``s11-o46``; images (3, 32, 32) in [0, 1].
+    """Tasks ``s1-o1`` (session 1, objects 1 to 5), ``s1-o6``, …, ``s11-o46``; images (3, 32, 32) in
+    [0, 1].
 
     Parameters
     ----------
@@ -45,9 +47,9 @@ def core50_110x5(
     size : int
         The paper does not say; 32 pixels are those of its other image tasks. The files have 128.
     split : "frames" or "sessions"
-        "frames": the other frames of the same session are for testing. That gives the paper's 110 tasks; neighbouring
-        frames look alike, so it is easy. "sessions": the authors' own test sessions 3, 7 and 10 are for testing and
-        the other eight make 80 tasks.
+        "frames": the other frames of the same session are for testing. That gives the paper's 110
+        tasks; neighbouring frames look alike, so it is easy. "sessions": the authors' own test
+        sessions 3, 7 and 10 are for testing and the other eight make 80 tasks.
     """
     check_choice(split, "split", ("frames", "sessions"))
     check_count(classes_per_task, "classes_per_task")

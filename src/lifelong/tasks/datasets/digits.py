@@ -1,7 +1,7 @@
 """scikit-learn's handwritten digits seen from several angles: a real stream that needs no download.
 
-1797 images of 8×8 pixels are dealt out to the tasks without overlap: no image is in two tasks, nor in the training and
-the test rows of one.
+1797 images of 8×8 pixels are dealt out to the tasks without overlap: no image is in two tasks, nor
+in the training and the test rows of one.
 """
 
 import numpy as np

@@ -1,4 +1,6 @@
-"""Five datasets of ten classes each: CIFAR-10, MNIST, SVHN, notMNIST, Fashion-MNIST, all as 3×32×32."""
+"""Five datasets of ten classes each: CIFAR-10, MNIST, SVHN, notMNIST, Fashion-MNIST, all as
+3×32×32.
+"""
 
 from functools import partial
 from pathlib import Path
@@ -26,10 +28,12 @@ def five_datasets(
     test_rows_per_class: int | None = None,
     random_state: RandomState = 0,
 ) -> TaskStream:
-    """Tasks ``cifar-10``, ``mnist``, ``svhn``, ``notmnist``, ``fashion-mnist``; images (3, 32, 32) in [0, 1].
+    """Tasks ``cifar-10``, ``mnist``, ``svhn``, ``notmnist``, ``fashion-mnist``; images (3, 32, 32)
+    in [0, 1].
 
-    Grey pictures of 28×28 pixels are enlarged and their channel repeated. By default a task has all rows of its
-    dataset; ``rows_per_class`` draws so many of each class, anew for each ``random_state``.
+    Grey pictures of 28×28 pixels are enlarged and their channel repeated. By default a task has all
+    rows of its dataset; ``rows_per_class`` draws so many of each class, anew for each
+    ``random_state``.
     """
     choice = Choice(rows_per_class, test_rows_per_class, seed_from(random_state))
     missing = [source for source in FIVE if source.folder(data_dir) is None]

@@ -1,8 +1,10 @@
-"""Food1k, the 1,000-class part of Food2k (LargeFineFoodAI, ICCV 2021): 50 tasks of 20 classes, images of 50×50.
+"""Food1k, the 1,000-class part of Food2k (LargeFineFoodAI, ICCV 2021): 50 tasks of 20 classes,
+images of 50×50.
 
-Official layout: ``Train/<class>/*.jpg`` and ``Val/<class>/*.jpg`` with class folders ``0`` … ``999``, and list files
-``train_finetune.txt`` and ``val_finetune.txt`` with a line ``path label`` per image. Where list files are there they
-say which images belong to the dataset; otherwise all images in the class folders do.
+Official layout: ``Train/<class>/*.jpg`` and ``Val/<class>/*.jpg`` with class folders ``0`` …
+``999``, and list files ``train_finetune.txt`` and ``val_finetune.txt`` with a line ``path label``
+per image. Where list files are there they say which images belong to the dataset; otherwise all
+images in the class folders do.
 """
 
 from pathlib import Path, PurePosixPath
@@ -44,8 +46,8 @@ def food1k_50x20(
 ) -> TaskStream:
     """Tasks 1 to 50 of twenty classes, images (3, 50, 50) in [0, 1].
 
-    As in the paper, 60 rows of each class are drawn to learn from and all others are for testing; which ones depends
-    on ``random_state``.
+    As in the paper, 60 rows of each class are drawn to learn from and all others are for testing;
+    which ones depends on ``random_state``.
     """
     seed = seed_from(random_state)
     choice = Choice(rows_per_class, test_rows_per_class, seed)

@@ -1,4 +1,6 @@
-"""Mini-ImageNet: 100 ImageNet classes as 20 tasks of 5, JPEGs of 84×84 in ``train/<wnid>/`` and ``val/<wnid>/``."""
+"""Mini-ImageNet: 100 ImageNet classes as 20 tasks of 5, JPEGs of 84×84 in ``train/<wnid>/`` and
+``val/<wnid>/``.
+"""
 
 from pathlib import Path
 
@@ -27,7 +29,8 @@ def mini_imagenet_20x5(
 ) -> TaskStream:
     """Tasks 1 to 20 of five classes (WordNet numbers, in order); images (3, 84, 84) in [0, 1].
 
-    Both folders hold all 100 classes: this is the split for ordinary classification, not the few-shot one.
+    Both folders hold all 100 classes: this is the split for ordinary classification, not the
+    few-shot one.
     """
     seed = seed_from(random_state)
     choice = Choice(rows_per_class, test_rows_per_class, seed)

@@ -33,16 +33,19 @@ def spoken_digit(
     size: int = 28,
     random_state: RandomState = 0,
 ) -> TaskStream:
-    """One task per speaker, in alphabetical order; spectrograms (1, 28, 28) in [0, 1] of the ten digits.
+    """One task per speaker, in alphabetical order; spectrograms (1, 28, 28) in [0, 1] of the ten
+    digits.
 
     Parameters
     ----------
     train_share : float
-        Share of a speaker's recordings to learn from, drawn anew for each ``random_state``; the paper has 0.55.
+        Share of a speaker's recordings to learn from, drawn anew for each ``random_state``; the
+        paper has 0.55.
     rows_per_class, test_rows_per_class : int or None
         At most so many of them per digit.
     window_ms, hop_ms : float
-        Hann windows of 16 ms, one every 4 ms. The paper says "overlap of 4 ms", which would be a hop of 12.
+        Hann windows of 16 ms, one every 4 ms. The paper says "overlap of 4 ms", which would be a
+        hop of 12.
     """
     if not 0 < check_share(train_share, "train_share") < 1:
         raise ParameterError(
@@ -108,7 +111,9 @@ def _decode(folder: Path, scratch: Path, *, window_ms: float, hop_ms: float, siz
 
 
 def _labels(files: list[Path]) -> tuple[list[int], list[str]]:
-    """Digit and speaker of each file; every speaker must have at least two recordings of every digit."""
+    """Digit and speaker of each file; every speaker must have at least two recordings of every
+    digit.
+    """
     names = [(_NAME.fullmatch(path.name), path) for path in files]
     for match, path in names:
         if match is None or int(match["digit"]) > 9:

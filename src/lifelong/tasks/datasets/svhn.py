@@ -1,4 +1,6 @@
-"""SVHN, street-view house numbers: MATLAB v5 files with ``X`` (32, 32, 3, n) and ``y`` (n, 1), digit 0 labelled 10."""
+"""SVHN, street-view house numbers: MATLAB v5 files with ``X`` (32, 32, 3, n) and ``y`` (n, 1),
+digit 0 labelled 10.
+"""
 
 from pathlib import Path
 from typing import Any

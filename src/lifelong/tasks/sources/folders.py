@@ -1,4 +1,6 @@
-"""A stream from folders of folders of images: ``root/<task>/<class>/*.png``, or with ``train`` and ``test`` between."""
+"""A stream from folders of folders of images: ``root/<task>/<class>/*.png``, or with ``train`` and
+``test`` between.
+"""
 
 from functools import partial
 from pathlib import Path
@@ -20,10 +22,11 @@ def from_image_folders(
     test_share: float = 0.25,
     random_state: RandomState = 0,
 ) -> TaskStream:
-    """One task per folder in ``root``, one class per folder in a task; images (channels, size, size) in [0, 1].
+    """One task per folder in ``root``, one class per folder in a task; images (channels, size,
+    size) in [0, 1].
 
-    Where a task's folder holds ``train`` and ``test``, those are its rows; otherwise ``test_share`` of each class are
-    for testing. Images are decoded when a task is asked for, and not kept.
+    Where a task's folder holds ``train`` and ``test``, those are its rows; otherwise ``test_share``
+    of each class are for testing. Images are decoded when a task is asked for, and not kept.
     """
     check_count(size, "size")
     if channels not in (1, 3):

@@ -1,4 +1,6 @@
-"""Streams from tables: a pandas or polars frame, or a CSV or Parquet file, with a column that names the task."""
+"""Streams from tables: a pandas or polars frame, or a CSV or Parquet file, with a column that names
+the task.
+"""
 
 import csv
 from collections.abc import Sequence
@@ -33,7 +35,8 @@ def from_frame(
     feature_columns : names, optional
         The numbers to learn from; all other columns by default.
     test_column : name, optional
-        Rows where it is true (or 1) are for testing. Without it, ``test_share`` of each class of each task are.
+        Rows where it is true (or 1) are for testing. Without it, ``test_share`` of each class of
+        each task are.
 
     Examples
     --------
@@ -96,7 +99,10 @@ def _task(
 def from_table(
     path: str | Path, *, task_column: str, label_column: str, **options: Any
 ) -> TaskStream:
-    """A stream from a CSV or Parquet file; options as for :func:`from_frame`. Parquet needs polars or pandas."""
+    """A stream from a CSV or Parquet file; options as for :func:`from_frame`.
+
+    Parquet needs polars or pandas.
+    """
     path = Path(path)
     if not path.is_file():
         raise DatasetError(f"{path} is not a file. Give a .csv or .parquet file.")

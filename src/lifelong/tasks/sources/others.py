@@ -1,4 +1,5 @@
-"""Streams from other libraries' datasets, told by what they can do; none of those libraries is imported.
+"""Streams from other libraries' datasets, told by what they can do; none of those libraries is
+imported.
 
 * torch: ``len(dataset)`` and ``dataset[i] -> (x, y)``;
 * Hugging Face: ``dataset.column_names`` and ``dataset[column]``;
@@ -51,7 +52,8 @@ def from_torch(tasks: Mapping[TaskName, tuple[Any, Any]]) -> TaskStream:
 
 
 def from_torch_classes(train: Any, test: Any, *, classes_per_task: int) -> TaskStream:
-    """A stream from one train and one test dataset: their classes in label order, so many per task."""
+    """A stream from one train and one test dataset: their classes in label order, so many per task.
+    """
     return split_classes(*rows_of(train), *rows_of(test), classes_per_task=classes_per_task)
 
 
@@ -66,7 +68,8 @@ def from_hugging_face(
 ) -> TaskStream:
     """A stream from a Hugging Face dataset, or a dict of its splits with ``train`` and ``test``.
 
-    ``feature_column`` holds the rows: lists of numbers, or pictures (which become (c, h, w) in [0, 1]).
+    ``feature_column`` holds the rows: lists of numbers, or pictures (which become (c, h, w) in [0,
+    1]).
     """
     splits = dataset if isinstance(dataset, Mapping) and {"train", "test"} <= set(dataset) else None
     parts = [dataset] if splits is None else [splits["train"], splits["test"]]
@@ -86,7 +89,9 @@ def from_hugging_face(
 
 
 def from_avalanche(benchmark: Any) -> TaskStream:
-    """A lazy stream from an Avalanche benchmark: experience 1, 2, … with the test experience of the same number."""
+    """A lazy stream from an Avalanche benchmark: experience 1, 2, … with the test experience of the
+    same number.
+    """
     try:
         train, test = list(benchmark.train_stream), list(benchmark.test_stream)
     except AttributeError:
@@ -119,7 +124,8 @@ def _columns(part: Any, *names: str) -> tuple[NDArray[Any], NDArray[Any], NDArra
 
 
 def _stack(items: list[Any]) -> NDArray[Any]:
-    """One array (n, …) of equal items; a picture (h, w[, c]) of bytes becomes (c, h, w) in [0, 1]."""
+    """One array (n, …) of equal items; a picture (h, w[, c]) of bytes becomes (c, h, w) in [0, 1].
+    """
     arrays = [_array(item) for item in items]
     shapes = {array.shape for array in arrays}
     if len(shapes) > 1:

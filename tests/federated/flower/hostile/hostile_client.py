@@ -1,4 +1,6 @@
-"""A ClientApp that does what ours does, and then something to the reply, if the node's configuration says so."""
+"""A ClientApp that does what ours does, and then something to the reply, if the node's
+configuration says so.
+"""
 
 from flwr.app import ArrayRecord, ConfigRecord, Message, RecordDict
 from flwr.clientapp import ClientApp
