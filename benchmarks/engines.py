@@ -77,9 +77,11 @@ def main() -> None:
                 pairs = [(seconds(many), seconds(one_by_one)) for _ in range(chosen.repeats)]
                 ratios = sorted(a / b for a, b in pairs)
                 print(
-                    f"{engine:6s} {chosen.tasks} {kind}: {statistics.median(a for a, _ in pairs):6.2f} s, one by one "
-                    f"{statistics.median(b for _, b in pairs):6.2f} s, ratio {statistics.median(ratios):.2f} "
-                    f"({ratios[0]:.2f} … {ratios[-1]:.2f}), load {os.getloadavg()[0]:.0f}",
+                    f"{engine:6s} {chosen.tasks} {kind}:"
+                    f" {statistics.median(a for a, _ in pairs):6.2f} s, one by one"
+                    f" {statistics.median(b for _, b in pairs):6.2f} s, ratio"
+                    f" {statistics.median(ratios):.2f} ({ratios[0]:.2f} … {ratios[-1]:.2f}), load"
+                    f" {os.getloadavg()[0]:.0f}",
                     flush=True,
                 )
                 for task in stream:

@@ -97,7 +97,10 @@ def measure_engine(name: str) -> dict[str, float]:
 
 def measure_worker() -> float:
     """Resident bytes of a process that has imported everything and done nothing."""
-    code = "import resource, lifelong.experiments.runner, torch; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    code = (
+        "import resource, lifelong.experiments.runner, torch;"
+        " print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return float(done.stdout) * 1024
 
@@ -176,19 +179,23 @@ def cost(
         "encoders GB": plan.encoders * one["encoder bytes"] / GB,
         "stored rows GB": plan.stored * rows * known["row bytes"] / GB,
         "worker GB": (
-            known["worker bytes"]
-            + task_bytes
-            + plan.read * (one["encoder bytes"] + one["channel bytes"])
-        )
-        / GB,
+            (
+                known["worker bytes"]
+                + task_bytes
+                + plan.read * (one["encoder bytes"] + one["channel bytes"])
+            )
+            / GB
+        ),
         "moved TB": moved / TB,
         "core hours": working / HOUR,
         "hours": (
-            working / workers
-            + pieces * engine["overhead seconds"]
-            + moved / engine["bytes per second"]
-        )
-        / HOUR,
+            (
+                working / workers
+                + pieces * engine["overhead seconds"]
+                + moved / engine["bytes per second"]
+            )
+            / HOUR
+        ),
     }
 
 
@@ -198,13 +205,15 @@ def show(
     """The table, as in docs/scale.md."""
     n = rows / tasks
     print(
-        f"\n{tasks} tasks, {rows:.0e} rows of {COLUMNS} columns ({n:.0f} per task), {workers} workers"
+        f"\n{tasks} tasks, {rows:.0e} rows of {COLUMNS} columns ({n:.0f} per task), {workers}"
+        " workers"
     )
     for learner, measured in known["learners"].items():
         one = {what: at["fixed"] + at["per row"] * n for what, at in measured.items()}
         print(
-            f"\n**{learner}**: encoder {one['encoder bytes'] / MB:.2g} MB, {one['encoder seconds']:.2g} s; "
-            f"channel per encoder {one['channel bytes'] / MB:.2g} MB, {one['channel seconds']:.2g} s\n"
+            f"\n**{learner}**: encoder {one['encoder bytes'] / MB:.2g} MB,"
+            f" {one['encoder seconds']:.2g} s; channel per encoder {one['channel bytes'] / MB:.2g}"
+            f" MB, {one['channel seconds']:.2g} s\n"
         )
         table = {
             plan.name: cost(plan, known, learner, tasks, rows, workers)

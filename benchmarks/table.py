@@ -30,7 +30,10 @@ def line(row: Row) -> str:
     """One row for the terminal."""
     verdict = {True: "met", False: "MISSED", None: ""}[row.met]
     ours, theirs = quantity(row.ours, row.unit), quantity(row.theirs, row.unit)
-    return f"{row.work:58s} {ours:>10s} {theirs:>10s}  {ratio(row):>7s}  {target(row):7s} {verdict:6s} {row.note}"
+    return (
+        f"{row.work:58s} {ours:>10s} {theirs:>10s}  {ratio(row):>7s}  {target(row):7s} {verdict:6s}"
+        f" {row.note}"
+    )
 
 
 def write(rows: list[Row], name: str, folder: Path = RESULTS, page: Path | None = PAGE) -> None:
@@ -68,14 +71,20 @@ def put(page: Path, begin: str, text: str, end: str) -> None:
 def machine() -> str:
     """What it was measured on."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "torch"))
-    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {packages}"
+    return (
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()},"
+        f" {packages}"
+    )
 
 
 def markdown(rows: list[Row]) -> str:
     """The table as it is shown in the documentation."""
     loads, times = [row.load for row in rows if row.load], sorted({row.measured for row in rows})
     lines = [
-        f"{machine()}. Measured {times[0]} to {times[-1]} UTC, load average {min(loads):.1f} to {max(loads):.1f}.",
+        (
+            f"{machine()}. Measured {times[0]} to {times[-1]} UTC, load average {min(loads):.1f} to"
+            f" {max(loads):.1f}."
+        ),
         "",
         "| work | ours | against | theirs | ratio (range) | target | |",
         "|---|---:|---|---:|---:|---:|---|",

@@ -62,7 +62,10 @@ def races() -> Iterator[str]:
     """A line per race: accuracies with quartiles over repetitions, transfers and gain of ours, and
     the verdict.
     """
-    yield "| experiment | repetitions | ours | rivals | target | FT, BT | gain over single, rf | tasks that gain | |"
+    yield (
+        "| experiment | repetitions | ours | rivals | target | FT, BT | gain over single, rf |"
+        " tasks that gain | |"
+    )
     yield "|---|---|---|---|---|---|---|---|---|"
     for race in RACES:
         lines = {line["learner"]: line for line in read(race.experiment, "table.csv")}
@@ -166,7 +169,10 @@ def shuffled() -> Iterator[str]:
     if not first:
         yield "best-adversarial-labels is not measured yet."
         return
-    yield "| nine tasks with shuffled labels after the first | accuracy on the first | backward transfer to it |"
+    yield (
+        "| nine tasks with shuffled labels after the first | accuracy on the first | backward"
+        " transfer to it |"
+    )
     yield "|---|---|---|"
     for line in first:
         shown = f"{float(line['accuracy']):.3f} ({quartiles(line)})"

@@ -44,7 +44,8 @@ class Worker:
         answer = self._process.stdout.readline()
         if not answer:
             raise RuntimeError(
-                f"The worker ended with exit code {self._process.wait()} while it measured {function}."
+                f"The worker ended with exit code {self._process.wait()} while it measured"
+                f" {function}."
             )
         return dict(json.loads(answer))
 

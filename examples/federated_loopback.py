@@ -91,7 +91,8 @@ class Federation:
         folder.mkdir(parents=True, exist_ok=True)
         make_certificates(folder)
         (folder / "config.toml").write_text(
-            f'[superlink.loopback]\naddress = "{LOOPBACK}:{self.port}"\nroot-certificates = "{folder / "ca.pem"}"\n'
+            f'[superlink.loopback]\naddress = "{LOOPBACK}:{self.port}"\nroot-certificates ='
+            f' "{folder / "ca.pem"}"\n'
         )
         self.environment = {
             **os.environ,
@@ -150,7 +151,8 @@ class Federation:
     def run(
         self, settings: str, *, simulated_sites: int = 0, app: Path = APP, timeout: float = 900
     ) -> str:
-        """Call ``flwr run`` and wait: the exchange from beginning to end, and what its server said.
+        """Call ``flwr run`` and wait: the exchange from beginning to end, and what its
+        server said.
         """
         how = [
             "--federation-config",

@@ -189,11 +189,13 @@ def show(
         up, down = wire.get(str(task.name), (b"", b""))
         sizes = f"{len(up):10,} {len(down):10,}" if wire else f"{'-':>10} {'-':>10}"
         print(
-            f"{task.name:10} {len(task.X_train):5} {a:7.3f} {m:11.3f} {b:9.3f} {b - a:+7.3f} {sizes}"
+            f"{task.name:10} {len(task.X_train):5} {a:7.3f} {m:11.3f} {b:9.3f} {b - a:+7.3f}"
+            f" {sizes}"
         )
     gain = np.subtract(after, alone)
     print(
-        f"{'mean':10} {'':5} {np.mean(alone):7.3f} {np.mean(more):11.3f} {np.mean(after):9.3f} {gain.mean():+7.3f}"
+        f"{'mean':10} {'':5} {np.mean(alone):7.3f} {np.mean(more):11.3f} {np.mean(after):9.3f}"
+        f" {gain.mean():+7.3f}"
     )
     if wire:
         rows = np.concatenate([task.X_train[:MARKED] for task in tasks])

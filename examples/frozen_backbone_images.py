@@ -55,13 +55,15 @@ def main() -> None:
         channel = learner.channels_[task.name].nbytes / 1000
         rows = f"{len(task.y_train):4} rows, {len(task.classes)} classes"
         print(
-            f"task {task.name!s:3} {rows}: {learnt:6.1f} s, channel {channel:5.0f} kB, accuracy {accuracy:.2f}"
+            f"task {task.name!s:3} {rows}: {learnt:6.1f} s, channel {channel:5.0f} kB, accuracy"
+            f" {accuracy:.2f}"
         )
     mean = sum(learner.score(task.X_test, task.y_test, task=task.name) for task in stream) / len(
         stream
     )
     print(
-        f"after all tasks: {mean:.2f} (nothing is forgotten: no task changes what another one learnt)"
+        f"after all tasks: {mean:.2f} (nothing is forgotten: no task changes what another one"
+        " learnt)"
     )
     if options.picture:
         draw(options.picture, learner, stream)

@@ -43,7 +43,8 @@ def listen(way: str, angle: float, rows: int, seed: int) -> tuple[float, float]:
 
 
 def draw(path: Path, angles: list[float], measured: dict[str, np.ndarray]) -> None:
-    """Left the change of accuracy, right the share; ``measured`` (angles, repetitions, 2) by way.
+    """Left the change of accuracy, right the share; ``measured`` (angles, repetitions,
+    2) by way.
     """
     figure = new_figure(8.4, 3.4)
     panels = figure.subplots(1, 2)

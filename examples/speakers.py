@@ -41,7 +41,8 @@ def main() -> None:
     if chosen.digits or DATASETS["spoken-digit"].missing():
         data, who = "digits", "angle"
         print(
-            "No recordings are used: written digits (scikit-learn's) seen from six angles stand in for six speakers."
+            "No recordings are used: written digits (scikit-learn's) seen from six angles stand in"
+            " for six speakers."
         )
     else:
         data, who = "spoken-digit", "speaker"
@@ -60,7 +61,10 @@ def main() -> None:
     if chosen.picture:
         from pictures import dumbbells
 
-        title = f"{10 * chosen.rows_per_class} rows per {who}: {measured[:, 2].mean():.0%} of the digits alone, "
+        title = (
+            f"{10 * chosen.rows_per_class} rows per {who}: {measured[:, 2].mean():.0%} of the"
+            " digits alone, "
+        )
         title += f"{measured[:, 3].mean():.0%} with the others"
         dumbbells(chosen.picture, dict(zip(WAYS, measured.T.tolist(), strict=True)), names, title)
 

@@ -110,7 +110,8 @@ def main() -> None:
         tests[library] = (X[test], [y[at] for at in test], len(train), hits)
 
     print(
-        f"{'task':8} {'classes':>7} {'rows':>5} {'bag of words':>13} {'frozen':>8} {'last two layers':>16}"
+        f"{'task':8} {'classes':>7} {'rows':>5} {'bag of words':>13} {'frozen':>8}"
+        f" {'last two layers':>16}"
     )
     scores = {"bag of words": [], **{way: [] for way in learners}}
     for library, (X_test, y_test, n, hits) in tests.items():
@@ -118,7 +119,8 @@ def main() -> None:
             learner.score(X_test, y_test, task=library) for learner in learners.values()
         )
         print(
-            f"{library:8} {len(set(y_test)):7} {n:5} {hits:13.2f} {frozen_score:8.2f} {tuned_score:16.2f}"
+            f"{library:8} {len(set(y_test)):7} {n:5} {hits:13.2f} {frozen_score:8.2f}"
+            f" {tuned_score:16.2f}"
         )
         for dots, score in zip(scores.values(), (hits, frozen_score, tuned_score), strict=True):
             dots.append(score)

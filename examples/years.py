@@ -57,9 +57,10 @@ class Machine:
 
     def _rows(self, meaning: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         mode = self.rng.integers(len(self.modes), size=n)
-        return self.modes[mode] + 0.45 * self.rng.normal(size=(n, self.modes.shape[1])), meaning[
-            mode
-        ]
+        return (
+            self.modes[mode] + 0.45 * self.rng.normal(size=(n, self.modes.shape[1])),
+            meaning[mode],
+        )
 
 
 def live(
@@ -115,8 +116,8 @@ def show(month: int, year: list[Month]) -> None:
     line = f"year {month // 12:3}: forest {mean.plain:.2f}, first eight encoders {mean.first:.2f}, "
     line += f"eight useful ones {mean.ours:.2f} (oldest product {mean.oldest:.2f}); "
     print(
-        line
-        + f"{last.kilobytes:5.0f} kB in {last.files} files, {mean.seconds:.2f} s a month, {last.memory:.0f} MB"
+        line + f"{last.kilobytes:5.0f} kB in {last.files} files, {mean.seconds:.2f} s a month,"
+        f" {last.memory:.0f} MB"
     )
 
 
@@ -166,7 +167,8 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, help="draw it, as .svg and .png")
     chosen = parser.parse_args()
     print(
-        f"Generated rows: {chosen.months} months, a new product with {chosen.rows} labelled rows every month."
+        f"Generated rows: {chosen.months} months, a new product with {chosen.rows} labelled rows"
+        " every month."
     )
     with tempfile.TemporaryDirectory() as directory:
         measured = live(

@@ -23,12 +23,12 @@ def run(script):
 
 def test_the_forest_learner_works_without_torch():
     done = run(
-        NO_TORCH + "import lifelong\n"
-        "from lifelong import SillyForest, evaluate\n"
-        "from lifelong.tasks.simulations import gaussian_xor, xor_stream\n"
-        "SillyForest(random_state=0).fit(*gaussian_xor(50, random_state=0)).predict([[1.0, 1.0]])\n"
-        "evaluate(lambda seed: SillyForest(2, random_state=seed), xor_stream(50, random_state=0), 1)\n"
-        "assert 'torch' not in sys.modules\n"
+        NO_TORCH + "import lifelong\nfrom lifelong import SillyForest, evaluate\nfrom"
+        " lifelong.tasks.simulations import gaussian_xor,"
+        " xor_stream\nSillyForest(random_state=0).fit(*gaussian_xor(50,"
+        " random_state=0)).predict([[1.0, 1.0]])\nevaluate(lambda seed: SillyForest(2,"
+        " random_state=seed), xor_stream(50, random_state=0), 1)\nassert 'torch' not in"
+        " sys.modules\n"
     )
     assert done.returncode == 0, done.stderr
 
@@ -57,7 +57,8 @@ def test_asking_for_the_network_encoder_without_torch_names_the_extra_too():
 
 def test_importing_lifelong_imports_nothing_heavy():
     done = run(
-        "import sys, lifelong; print([m for m in ('torch', 'sklearn', 'numpy', 'matplotlib') if m in sys.modules])"
+        "import sys, lifelong; print([m for m in ('torch', 'sklearn', 'numpy', 'matplotlib') if m"
+        " in sys.modules])"
     )
     assert done.stdout.strip() == "[]", done.stderr
 

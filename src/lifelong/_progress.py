@@ -1,4 +1,5 @@
-"""A progress bar for whatever takes longer than a second; silent when nobody looks at a terminal.
+"""A progress bar for whatever takes longer than a second; silent when nobody looks at
+a terminal.
 """
 
 import multiprocessing

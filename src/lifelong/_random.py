@@ -31,7 +31,8 @@ def seed_from(random_state: RandomState) -> int:
         or random_state < 0
     ):
         raise ParameterError(
-            f"random_state={random_state!r} is not usable. Give a whole number ≥ 0, a numpy Generator, or None."
+            f"random_state={random_state!r} is not usable. Give a whole number ≥ 0, a numpy"
+            " Generator, or None."
         )
     return int(random_state)
 

@@ -26,7 +26,8 @@ def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = 
         return X  # type: ignore[no-any-return]
     if issparse(X):
         raise InputTypeError(
-            "X is a sparse matrix, which no encoder here can read. Sparse input is not supported: pass X.toarray().",
+            "X is a sparse matrix, which no encoder here can read. Sparse input is not supported:"
+            " pass X.toarray().",
             see="my-data",
         )
     if hasattr(X, "detach"):  # a torch tensor, perhaps on another device or with gradients
@@ -49,12 +50,14 @@ def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = 
         raise InputError(str(error), see="my-data") from None
     if rows.ndim == 3:
         raise InputError(
-            f"Images must be (n, channels, height, width); X has shape {rows.shape}. Try X[:, None].",
+            f"Images must be (n, channels, height, width); X has shape {rows.shape}. Try X[:,"
+            " None].",
             see="my-data",
         )
     if 0 in rows.shape:
         raise InputError(
-            f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required by {owner}."
+            f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required"
+            f" by {owner}."
         )
     if in_shape is not None and rows.shape[1:] != in_shape:
         raise InputError(_shape_message(rows.shape[1:], in_shape, owner), see="my-data")
@@ -89,8 +92,14 @@ def _holds_text(X: Any) -> bool:
 
 def _shape_message(got: tuple[int, ...], known: tuple[int, ...], owner: str) -> str:
     if len(got) == len(known) == 1:
-        return f"X has {got[0]} features, but {owner} is expecting {known[0]} features as input, as in its first task."
-    return f"X has rows of shape {got}, but {owner} is expecting {known}, as in its first task. Reshape or resize X."
+        return (
+            f"X has {got[0]} features, but {owner} is expecting {known[0]} features as input, as in"
+            " its first task."
+        )
+    return (
+        f"X has rows of shape {got}, but {owner} is expecting {known}, as in its first task."
+        " Reshape or resize X."
+    )
 
 
 def check_labels(y: Any, *, n_rows: int | None = None) -> Labels:
@@ -119,8 +128,8 @@ def check_labels(y: Any, *, n_rows: int | None = None) -> Labels:
         labels.dtype.kind == "f" and (labels != np.floor(labels)).any()
     ):
         raise InputError(
-            "Unknown label type: y holds fractions (continuous), which look like a regression target. "
-            "If they are names of classes, pass them as text.",
+            "Unknown label type: y holds fractions (continuous), which look like a regression"
+            " target. If they are names of classes, pass them as text.",
             see="my-data",
         )
     return labels
@@ -136,7 +145,8 @@ def check_weights(sample_weight: Any, *, n_rows: int) -> NDArray[np.float64]:
         ) from None
     if weights.shape != (n_rows,):
         raise InputError(
-            f"X has {n_rows} rows and sample_weight has shape {weights.shape}. Give one number per row."
+            f"X has {n_rows} rows and sample_weight has shape {weights.shape}. Give one number per"
+            " row."
         )
     if not np.isfinite(weights).all() or (weights < 0).any() or not (weights > 0).any():
         raise InputError(
@@ -146,7 +156,8 @@ def check_weights(sample_weight: Any, *, n_rows: int) -> NDArray[np.float64]:
 
 
 def _is_plain(y: Sequence[Any]) -> bool:
-    """All numbers or all text: numpy may build the array without merging kinds or unpacking tuples.
+    """All numbers or all text: numpy may build the array without merging kinds or
+    unpacking tuples.
     """
     kinds = {str if isinstance(label, str) else np.number for label in y if np.isscalar(label)}
     return all(np.isscalar(label) for label in y) and len(kinds) < 2

@@ -135,7 +135,8 @@ class Record(Kind):
 
 @dataclass(frozen=True)
 class Tagged(Kind):
-    """An object of one of several classes, told apart by a word: the word, and where the class is.
+    """An object of one of several classes, told apart by a word: the word, and where
+    the class is.
     """
 
     homes: Mapping[str, str]  # "ForestEncoder" → "lifelong.encoders.forest:ForestEncoder"
@@ -242,7 +243,8 @@ def later_fields(record: type) -> set[str]:
 
 
 def declared_fields(record: type) -> dict[str, Any]:
-    """What each field of a dataclass is declared to be; fields without a declaration are not saved.
+    """What each field of a dataclass is declared to be; fields without a declaration are
+    not saved.
     """
     return {one.name: one.metadata[_SAVED] for one in fields(record) if _SAVED in one.metadata}
 

@@ -32,7 +32,8 @@ def test_the_path_of_a_row_has_at_most_twelve_steps(path):
 
 
 def test_no_function_imports_from_the_package_as_a_whole():
-    """import-linter does not see ``from lifelong import X`` inside a function: it goes backwards.
+    """import-linter does not see ``from lifelong import X`` inside a function: it goes
+    backwards.
     """
     found = []
     for path in SRC.rglob("*.py"):

@@ -86,8 +86,8 @@ def test_pages_say_how_many_rows_a_ridge_channel_keeps():
     page = (DOCS / "privacy.md").read_text(encoding="utf-8")
     text = page.replace("10 000", "10000")
     assert (
-        f"up to {DEFAULT.max_rows} rows per task and encoder ({DEFAULT.max_own_rows} by the task's own)"
-        in text
+        f"up to {DEFAULT.max_rows} rows per task and encoder ({DEFAULT.max_own_rows} by the task's"
+        " own)" in text
     )
 
 

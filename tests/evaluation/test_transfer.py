@@ -97,7 +97,10 @@ def test_the_summary_has_the_keys_of_a_run():
         [[0.2]],
         sizes={"parameters": 5, "encoders": 7, "channels": 1, "rows": 2},
     ).summary()
-    keys = "accuracy single_accuracy reference_accuracy transfer forward_transfer backward_transfer gain"
+    keys = (
+        "accuracy single_accuracy reference_accuracy transfer forward_transfer backward_transfer"
+        " gain"
+    )
     assert set(summary) == {*keys.split(), "train_seconds", "predict_seconds", "bytes"}
     assert summary["bytes"] == 10
     assert summary["accuracy"] == pytest.approx(0.9)

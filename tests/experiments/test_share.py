@@ -1,4 +1,5 @@
-"""Networks that learners would train alike are trained once, and nobody can tell from the numbers.
+"""Networks that learners would train alike are trained once, and nobody can tell from
+the numbers.
 """
 
 from functools import partial

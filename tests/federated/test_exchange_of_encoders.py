@@ -1,4 +1,5 @@
-"""The exchange itself, without Flower: who gives what to whom, and what is refused with which line.
+"""The exchange itself, without Flower: who gives what to whom, and what is refused with
+which line.
 """
 
 import json

@@ -41,7 +41,8 @@ def test_weights_of_1_are_no_weights(make):
 
 
 def heavy_and_plain(make):
-    """The same rows, of classes that overlap, once with twenty times the weight on the first class.
+    """The same rows, of classes that overlap, once with twenty times the weight on the
+    first class.
     """
     rng, y = np.random.default_rng(0), np.arange(300) % 3
     X, weights = y[:, None] + 2 * rng.normal(size=(300, 6)), np.where(y == 0, 20.0, 1.0)

@@ -15,7 +15,10 @@ CANNOT_APPLY = {
     ),
     "check_methods_subset_invariance": (
         lambda learner: isinstance(learner, SillyNetwork) and learner.channel == "ridge",
-        "wants 1e-7; the last bits of a float32 network depend on the size of the batch, and ridge passes them on",
+        (
+            "wants 1e-7; the last bits of a float32 network depend on the size of the batch, and"
+            " ridge passes them on"
+        ),
     ),
 }
 LEARNERS = [

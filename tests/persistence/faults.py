@@ -1,4 +1,5 @@
-"""A disk that fails at one chosen moment: every call that changes something on the disk is counted.
+"""A disk that fails at one chosen moment: every call that changes something on the disk
+is counted.
 """
 
 import errno

@@ -1,4 +1,5 @@
-"""One mutated input: write it, load it, use it, and see that nothing but the right thing happened.
+"""One mutated input: write it, load it, use it, and see that nothing but the right
+thing happened.
 """
 
 import os

@@ -124,7 +124,8 @@ def fuzz(base: Path, scale: float) -> None:
                 print(f"{name}, input {number}:", traceback.format_exc(limit=-3))
         seconds = time.monotonic() - begun
         print(
-            f"{name} ({size} bytes): {sum(figures.values())} inputs, {dict(figures)}, {seconds:.0f} s",
+            f"{name} ({size} bytes): {sum(figures.values())} inputs, {dict(figures)},"
+            f" {seconds:.0f} s",
             flush=True,
         )
         assert not figures["FAILED"]
@@ -207,8 +208,8 @@ def growth(base: Path, scale: float) -> None:
             if number + 1 in (10, last // 2, last):
                 size = sum(one.stat().st_size for one in new)
                 print(
-                    f"{name}, task {number + 1}: {len(new)} new files, {size / 1000:.1f} kB, manifest "
-                    f"{_manifest(folder) / 1000:.0f} kB, {1000 * seconds:.0f} ms",
+                    f"{name}, task {number + 1}: {len(new)} new files, {size / 1000:.1f} kB,"
+                    f" manifest {_manifest(folder) / 1000:.0f} kB, {1000 * seconds:.0f} ms",
                     flush=True,
                 )
 

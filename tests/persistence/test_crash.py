@@ -1,4 +1,5 @@
-"""Whatever happens while a learner is saved, the directory holds the learner of before or of after.
+"""Whatever happens while a learner is saved, the directory holds the learner of before
+or of after.
 """
 
 import errno

@@ -103,10 +103,9 @@ def test_two_processes_exchange_a_learner(tmp_path):
     save(learner, tmp_path)
     X = rows(99, n=5)[0]
     script = (
-        "import sys, numpy as np, lifelong\n"
-        "learner = lifelong.load(sys.argv[1])\n"
-        f"print(learner.predict_proba(np.array({X.tolist()}, np.float32), task='task-1').tobytes().hex())\n"
-        "assert 'torch' not in sys.modules\n"
+        "import sys, numpy as np, lifelong\nlearner ="
+        f" lifelong.load(sys.argv[1])\nprint(learner.predict_proba(np.array({X.tolist()},"
+        " np.float32), task='task-1').tobytes().hex())\nassert 'torch' not in sys.modules\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False

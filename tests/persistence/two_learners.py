@@ -41,7 +41,8 @@ class TwoLearners(RuleBasedStateMachine):
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _do(self, who, change):
-        """The change on the store by one learner, and on the model: both do it, or both refuse it.
+        """The change on the store by one learner, and on the model: both do it, or both
+        refuse it.
         """
         expected = deepcopy(self.model)
         try:
@@ -98,7 +99,9 @@ class TwoLearners(RuleBasedStateMachine):
                 acknowledged = True
             except LifelongError:
                 acknowledged = False
-        if acknowledged or (disk.failed and self._stored() is not None and same(self._stored(), after)):
+        if acknowledged or (
+            disk.failed and self._stored() is not None and same(self._stored(), after)
+        ):
             self.model = after
 
     @rule(who=WHO)

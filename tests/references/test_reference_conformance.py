@@ -12,7 +12,10 @@ from lifelong.exceptions import InputError
 
 NAMES = list(FACTORIES)
 NETWORKS = [name for name in NAMES if FACTORIES[name].trains_network]
-SIXTEEN = "none ewc o-ewc si lwf total-replay partial-replay er a-gem tag prognn df-cnn lmc model-zoo coscl randumb"
+SIXTEEN = (
+    "none ewc o-ewc si lwf total-replay partial-replay er a-gem tag prognn df-cnn lmc model-zoo"
+    " coscl randumb"
+)
 KEEP_ROWS = ("total-replay", "partial-replay", "er", "a-gem", "model-zoo", "single", "rf")
 
 

@@ -47,7 +47,10 @@ def browse(page, scratch, *, script="", width=1200, height=900, dark=False, scre
     The page is a copy with the script added at its end, which leaves its result in the page's
     title.
     """
-    probe = f"<script>document.title = JSON.stringify((() => {{ {script or 'return null'} }})());</script>"
+    probe = (
+        f"<script>document.title = JSON.stringify((() => {{ {script or 'return null'}"
+        " })());</script>"
+    )
     copy = scratch / f"probe-{os.getpid()}-{len(list(scratch.iterdir()))}.html"
     copy.write_text(
         page.read_text(encoding="utf-8").replace("</body>", f"{probe}</body>"), encoding="utf-8"

@@ -12,7 +12,8 @@ from lifelong import ForestEncoder
 
 @dataclass(frozen=True)
 class DeadlyEncoder(ForestEncoder):
-    """The first ``deaths`` times that an encoder trains, its process is killed in the middle of it.
+    """The first ``deaths`` times that an encoder trains, its process is killed in the
+    middle of it.
     """
 
     folder: str = ""

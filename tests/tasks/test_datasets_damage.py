@@ -157,7 +157,10 @@ def test_a_truncated_mat_file_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:5000])
     with pytest.raises(
         DatasetError,
-        match=r"train_32x32\.mat: unreadable \(an element claims .*truncated\). Expected a whole MATLAB",
+        match=(
+            r"train_32x32\.mat: unreadable \(an element claims .*truncated\). Expected a whole"
+            r" MATLAB"
+        ),
     ):
         decoded(SVHN, tmp_path)
 

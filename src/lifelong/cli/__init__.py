@@ -39,7 +39,10 @@ app = typer.Typer(
     name="lifelong",
     cls=OneLineErrors,
     no_args_is_help=True,
-    help="Lifelong learning by representation ensembling: every task, old and new, gets better as tasks arrive.",
+    help=(
+        "Lifelong learning by representation ensembling: every task, old and new, gets better as"
+        " tasks arrive."
+    ),
 )
 app.command("demo")(demo)
 app.command("list")(list_names)

@@ -107,7 +107,8 @@ def _chosen(
 ) -> list[str]:
     if len(line) != width:
         raise DatasetError(
-            f"{path} has a row of {len(line)} columns instead of {width} before line {ends + 1}: {','.join(line)[:60]}"
+            f"{path} has a row of {len(line)} columns instead of {width} before line {ends + 1}:"
+            f" {','.join(line)[:60]}"
         )
     return line if places is None else [line[place] for place in places]
 

@@ -49,5 +49,6 @@ def demo(
         [(title, table) for title, tables in measured.items() for table in tables],
     )
     console.print(
-        f"\nFigures: {', '.join(path.name for path in written)}; all numbers: table.csv; in {out.resolve()}"
+        f"\nFigures: {', '.join(path.name for path in written)}; all numbers: table.csv; in"
+        f" {out.resolve()}"
     )

@@ -44,7 +44,10 @@ class LiveBar:
             if not event.done:
                 self._bars.print(f"[red]failed[/] {event.learner}: {event.reason}", highlight=False)
         else:
-            what = f"{event.learner} · {event.part} · task {event.task} · repetition {event.repetition + 1}"
+            what = (
+                f"{event.learner} · {event.part} · task {event.task} · repetition"
+                f" {event.repetition + 1}"
+            )
             self._bars.update(self._row, description=what)
 
 
@@ -71,8 +74,8 @@ class PlainLines:
                 / max(self._done - self._before, 1)
             )
             self._print(
-                f"{self._done}/{self._total} rows · {event.learner} · {event.part} · task {event.task} · "
-                f"repetition {event.repetition + 1} · about {_duration(left)} left"
+                f"{self._done}/{self._total} rows · {event.learner} · {event.part} · task"
+                f" {event.task} · repetition {event.repetition + 1} · about {_duration(left)} left"
             )
 
     def _print(self, line: str) -> None:

@@ -28,15 +28,17 @@ def inspect(
     console = Console(soft_wrap=True, highlight=False)
     n_rows = sum(task.rows for task in summary.tasks)
     console.print(
-        f"{summary.learner}: {len(summary.tasks)} tasks, {n_rows:,} rows seen, {summary.encoders} encoders, "
-        f"rows of shape {'×'.join(map(str, summary.in_shape))}, {_size(summary.total)}"
+        f"{summary.learner}: {len(summary.tasks)} tasks, {n_rows:,} rows seen, {summary.encoders}"
+        f" encoders, rows of shape {'×'.join(map(str, summary.in_shape))}, {_size(summary.total)}"
     )
     console.print(f"format {summary.format}, written by {_versions(summary.written_by)}")
     console.print(
-        f"parameters: {', '.join(f'{name}={value!r}' for name, value in summary.parameters.items())}"
+        "parameters:"
+        f" {', '.join(f'{name}={value!r}' for name, value in summary.parameters.items())}"
     )
     console.print(
-        f"bytes: {', '.join(f'{part} {_size(size)}' for part, size in summary.bytes.items() if size)}"
+        "bytes:"
+        f" {', '.join(f'{part} {_size(size)}' for part, size in summary.bytes.items() if size)}"
     )
     table = Table(box=None, pad_edge=False)
     for heading in ("task", "rows", "classes", "encoder", "bytes"):

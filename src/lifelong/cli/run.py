@@ -72,7 +72,10 @@ def run(
     share: Annotated[
         Path | None,
         typer.Option(
-            help="A folder for networks that learners, or runs, would train alike: each is trained once.",
+            help=(
+                "A folder for networks that learners, or runs, would train alike: each is trained"
+                " once."
+            ),
             file_okay=False,
         ),
     ] = None,
@@ -121,7 +124,10 @@ def _labels(text: str, known: Iterable[str]) -> list[str]:
 def _announce(console: Console, session: Session) -> None:
     spec = session.spec
     streams = "" if len(spec.parts) == 1 else f" × {len(spec.parts)} streams"
-    size = f"{_count(len(spec.learners), 'learner')}{streams} × {_count(spec.repetitions, 'repetition')}"
+    size = (
+        f"{_count(len(spec.learners), 'learner')}{streams} ×"
+        f" {_count(spec.repetitions, 'repetition')}"
+    )
     console.print(
         f"{spec.experiment} ({spec.version}): {size}, {session.total} rows → {session.store.folder}"
     )
@@ -151,7 +157,8 @@ def _measure(console: Console, session: Session, n_jobs: int, share: Path | None
         _conclude(console, session)
         for row in failures:
             console.print(
-                f"failed: {row.learner} on {row.part}, repetition {row.repetition + 1}: {row.reason}"
+                f"failed: {row.learner} on {row.part}, repetition {row.repetition + 1}:"
+                f" {row.reason}"
             )
         raise typer.Exit(SOME_FAILED)
 

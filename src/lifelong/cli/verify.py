@@ -10,7 +10,8 @@ from rich.console import Console
 def verify(
     directory: Annotated[Path, typer.Argument(help="Where a learner was saved.", metavar="DIR")],
 ) -> None:
-    """Check every byte of a saved learner; one line per problem, and exit code 1 if there is any.
+    """Check every byte of a saved learner; one line per problem, and exit code 1 if
+    there is any.
     """
     from lifelong.persistence.inspection import verify as problems_of
 

@@ -79,8 +79,8 @@ class FeatureStore:
             Path(scratch).replace(self.folder / name)
         except OSError as error:
             raise DatasetError(
-                f"{self.folder} cannot be written: {error.strerror}. Set LIFELONG_CACHE to a writable folder, or "
-                "cache_dir=None to keep nothing."
+                f"{self.folder} cannot be written: {error.strerror}. Set LIFELONG_CACHE to a"
+                " writable folder, or cache_dir=None to keep nothing."
             ) from None
         self._enter(name, packed)
 

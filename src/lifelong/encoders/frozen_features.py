@@ -84,8 +84,8 @@ def _check(backbone: Backbone, rows: Any) -> Any:
             else ""
         )
         raise InputError(
-            f"{backbone.name} reads {_READS[backbone.kind]}, or their features (n, {backbone.n_features}); "
-            f"these rows have shape {X.shape}.{advice}"
+            f"{backbone.name} reads {_READS[backbone.kind]}, or their features (n,"
+            f" {backbone.n_features}); these rows have shape {X.shape}.{advice}"
         )
     return _check_images(backbone, X) if backbone.kind == "images" else X
 

@@ -82,7 +82,8 @@ class PretrainedEncoder:
             check_choice(self.tune, "tune", ["none", "last-two"])
         elif isinstance(self.tune, bool) or self.tune < 2:
             raise ParameterError(
-                f"tune={self.tune!r} trains no hidden layer. Give 'none', 'last-two', or at least 2."
+                f"tune={self.tune!r} trains no hidden layer. Give 'none', 'last-two', or at"
+                " least 2."
             )
         check_count(self.hidden, "hidden")
         check_share(self.max_samples, "max_samples")

@@ -100,8 +100,8 @@ class Engine(ABC):
 
     def _lost(self) -> EngineError:
         return EngineError(
-            f"Lost the connection to {self.name} at {self.address}. A learner is as it was before the call, and a run "
-            "goes on with the same command once the cluster is back."
+            f"Lost the connection to {self.name} at {self.address}. A learner is as it was before"
+            " the call, and a run goes on with the same command once the cluster is back."
         )
 
 

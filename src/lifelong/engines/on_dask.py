@@ -73,7 +73,8 @@ class DaskEngine(Engine):
             self._client.run(check_versions, self._versions)
         except TimeoutError:
             raise EngineError(
-                f"The Dask scheduler at {self.address} has no workers. Start some with: dask worker {self.address}"
+                f"The Dask scheduler at {self.address} has no workers. Start some with: dask worker"
+                f" {self.address}"
             ) from None
 
     def close(self) -> None:

@@ -48,7 +48,8 @@ class RayEngine(Engine):
             _connect(address, n_workers)
         elif address not in (None, "auto"):
             raise EngineError(
-                "This process is connected to a Ray cluster already: leave the address out to use it."
+                "This process is connected to a Ray cluster already: leave the address out to"
+                " use it."
             )
         self.address = ray.get_runtime_context().gcs_address
         self._work = ray.remote(work).options(
@@ -139,8 +140,8 @@ def _alive() -> set[str]:
 def _connect(address: str | None, n_workers: int | None) -> None:
     if address is not None and address.startswith("ray://"):
         raise EngineError(
-            f"{address} is for Ray Client, which cannot stream results. Start this process on a node of the cluster, "
-            "with address='auto', or with: ray job submit."
+            f"{address} is for Ray Client, which cannot stream results. Start this process on a"
+            " node of the cluster, with address='auto', or with: ray job submit."
         )
     if address not in (None, "auto"):
         check_reachable("Ray", str(address), "ray start --head")

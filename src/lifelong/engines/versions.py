@@ -28,7 +28,8 @@ def check_versions(wanted: Versions) -> None:
     ]
     if other:
         raise EngineError(
-            f"Node {socket.gethostname()} has other versions than the process that sends it work ({'; '.join(other)}): "
-            "results would differ. Install the same versions on every node.",
+            f"Node {socket.gethostname()} has other versions than the process that sends it work"
+            f" ({'; '.join(other)}): results would differ. Install the same versions on every"
+            " node.",
             see="scale",
         )

@@ -34,8 +34,8 @@ def find_model(name: str) -> Path:
     found = next((folder for folder in folders if (folder / "config.json").is_file()), None)
     if found is None:
         raise DatasetError(
-            f"The model {name} is not in {' or '.join(map(str, places))}. Set LIFELONG_MODELS to the folder that has "
-            f"it, or get it ({_HOW.get(name, 'hf download')}).",
+            f"The model {name} is not in {' or '.join(map(str, places))}. Set LIFELONG_MODELS to"
+            f" the folder that has it, or get it ({_HOW.get(name, 'hf download')}).",
             see="pretrained",
         )
     return found
@@ -44,7 +44,7 @@ def find_model(name: str) -> Path:
 def _in_package(name: str) -> list[Path]:
     spec = find_spec(_PACKAGES[name]) if name in _PACKAGES else None
     return (
-        [Path(place) / "model" for place in (spec.submodule_search_locations or [])] if spec else []
+        [Path(place) / "model" for place in spec.submodule_search_locations or []] if spec else []
     )
 
 

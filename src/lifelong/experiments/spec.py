@@ -137,16 +137,18 @@ class Spec:
         """This spec with the learners and repetitions that a run directory already has."""
         if stored.hash != self.hash:
             raise ParameterError(
-                f"{where} holds another run: {stored.experiment} ({stored.version}), seed {stored.seed}. "
-                "Choose another directory with --out, or the same options as before."
+                f"{where} holds another run: {stored.experiment} ({stored.version}), seed"
+                f" {stored.seed}. Choose another directory with --out, or the same options as"
+                " before."
             )
         known = {learner.label: learner for learner in stored.learners}
         for learner in self.learners:
             before = known.setdefault(learner.label, learner)
             if before != learner:
                 raise ParameterError(
-                    f"{where} holds {learner.label!r} with other parameters: {dict(before.parameters)} instead of "
-                    f"{dict(learner.parameters)}. Choose another directory with --out."
+                    f"{where} holds {learner.label!r} with other parameters:"
+                    f" {dict(before.parameters)} instead of {dict(learner.parameters)}. Choose"
+                    " another directory with --out."
                 )
         repetitions = max(self.repetitions, stored.repetitions)
         return replace(self, learners=tuple(known.values()), repetitions=repetitions)

@@ -105,7 +105,8 @@ class Store:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     raise ParameterError(
-                        f"Another run is writing to {self.folder}. Wait for it, or choose another --out."
+                        f"Another run is writing to {self.folder}. Wait for it, or choose another"
+                        " --out."
                     ) from None
             lines = RowLines()
             for _ in _rows_in(_cut_torn_line(file), lines, self.rows_path):

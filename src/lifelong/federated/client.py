@@ -50,8 +50,8 @@ def site_from(context: Context) -> Site:
     missing = [key for key in ("site", "directory") if not isinstance(settings.get(key), str)]
     if missing:
         raise InputError(
-            f"The node's configuration lacks {' and '.join(missing)}. "
-            'Give --node-config \'site="lyon" directory="folder of a saved learner"\' to flower-supernode.'
+            f"The node's configuration lacks {' and '.join(missing)}. Give --node-config"
+            ' \'site="lyon" directory="folder of a saved learner"\' to flower-supernode.'
         )
     limit = settings.get("max-bytes", MAX_BYTES)
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:

@@ -80,7 +80,8 @@ class Hub:
         return Request({name: self.encoders[name].content for name in lacks}, known)
 
     def receive(self, node: int, reply: Reply) -> None:
-        """Take a node's reply; what is wrong with it is refused with one line, and the rest counts.
+        """Take a node's reply; what is wrong with it is refused with one line, and the
+        rest counts.
         """
         try:
             site = self._check_site(node, reply.site)
@@ -108,7 +109,8 @@ class Hub:
         site = check_site_name(name)
         if self.sites.get(node, site) != site:
             raise InputError(
-                f"It was called {self.sites[node]!r} and now calls itself {site!r}. Its reply is refused."
+                f"It was called {self.sites[node]!r} and now calls itself {site!r}. Its reply is"
+                " refused."
             )
         if site in (other for number, other in self.sites.items() if number != node):
             raise InputError(f"There is a site {site!r} already. Choose another name for this one.")

@@ -11,8 +11,8 @@ from lifelong.exceptions import InputError
 from lifelong.federated.messages import PROTOCOL, Files, Reply, Request, one_line
 
 _TEXT, _FILES = "exchange", "encoders"
-_STYPE = (
-    "lifelong.encoder"  # how an array's bytes are to be read: as a file of ours, not as numpy's
+_STYPE = (  # how an array's bytes are to be read: as a file of ours, not as numpy's
+    "lifelong.encoder"
 )
 
 
@@ -68,8 +68,8 @@ def _text(records: RecordDict) -> Mapping[str, Any]:
         raise InputError("It sent something else than a message of this exchange.")
     if text["protocol"] != PROTOCOL:
         raise InputError(
-            f"It speaks version {one_line(str(text['protocol']))} of the exchange, and this side version {PROTOCOL}. "
-            "Install the same version of lifelong on both sides."
+            f"It speaks version {one_line(str(text['protocol']))} of the exchange, and this side"
+            f" version {PROTOCOL}. Install the same version of lifelong on both sides."
         )
     return text
 

@@ -78,7 +78,8 @@ def _numbers(context: Context) -> Callable[..., int]:
         value = context.run_config.get(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise ParameterError(
-                f"{key}={value!r} in the run's configuration must be a whole number from {least} on."
+                f"{key}={value!r} in the run's configuration must be a whole number from"
+                f" {least} on."
             )
         return value
 

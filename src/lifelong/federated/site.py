@@ -111,7 +111,8 @@ class Site:
         own = {encoder_name(self.name, task): task for task in tasks}
         if len(own) < len(tasks):
             raise InputError(
-                "Two tasks have names that read the same, as 3 and '3' do. Rename one of them first."
+                "Two tasks have names that read the same, as 3 and '3' do. Rename one of them"
+                " first."
             )
         return own
 

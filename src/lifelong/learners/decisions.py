@@ -1,4 +1,5 @@
-"""From posteriors to decisions: other class shares than in training, and the right to say nothing.
+"""From posteriors to decisions: other class shares than in training, and the right to
+say nothing.
 """
 
 from collections.abc import Hashable, Mapping
@@ -33,7 +34,8 @@ def with_priors(
         or sum(given.values()) <= 0
     ):
         raise InputError(
-            f"priors={priors!r} are not the shares of the classes. Give a number of at least 0 for each of {labels}."
+            f"priors={priors!r} are not the shares of the classes. Give a number of at least 0 for"
+            f" each of {labels}."
         )
     ratio = np.array([given[label] for label in labels]) / np.where(shares > 0, shares, np.inf)
     weighted = posteriors * ratio

@@ -100,7 +100,8 @@ def build(network: Network, in_shape: tuple[int, ...], width: float = 1.0) -> nn
         module: Any = network(in_shape)
         if not isinstance(module, nn.Module):
             raise ParameterError(
-                f"network(in_shape) must return a torch nn.Module; it returned {type(module).__name__}."
+                "network(in_shape) must return a torch nn.Module; it returned"
+                f" {type(module).__name__}."
             )
         return module
     hidden = _hidden(network, in_shape)
@@ -115,7 +116,8 @@ def layer_sizes(network: Network, in_shape: tuple[int, ...], width: float = 1.0)
     """
     if callable(network):
         raise ParameterError(
-            "This learner builds its own layers. Give network as 'auto', 'cnn', 'mlp' or hidden sizes."
+            "This learner builds its own layers. Give network as 'auto', 'cnn', 'mlp' or hidden"
+            " sizes."
         )
     hidden = _hidden(network, in_shape)
     return cnn_sizes(in_shape, width) if hidden is None else mlp_sizes(in_shape, hidden, width)
@@ -128,7 +130,8 @@ def _hidden(network: str | Sequence[int], in_shape: tuple[int, ...]) -> Sequence
     if network == "cnn":
         if len(in_shape) != 3:
             raise ParameterError(
-                f"network='cnn' reads images (n, c, h, w); these rows have shape {in_shape}. Use 'mlp'."
+                f"network='cnn' reads images (n, c, h, w); these rows have shape {in_shape}. Use"
+                " 'mlp'."
             )
         return None
     if network == "mlp":
@@ -141,8 +144,8 @@ def _hidden(network: str | Sequence[int], in_shape: tuple[int, ...]) -> Sequence
     ):
         return network
     raise ParameterError(
-        f"network={network!r} is unknown. Choose 'auto', 'cnn', 'mlp', hidden sizes such as (10, 10), or a function "
-        "that takes the shape of a row and returns an nn.Module."
+        f"network={network!r} is unknown. Choose 'auto', 'cnn', 'mlp', hidden sizes such as (10,"
+        " 10), or a function that takes the shape of a row and returns an nn.Module."
     )
 
 

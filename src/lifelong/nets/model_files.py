@@ -20,7 +20,8 @@ def local_folder(source: str | Path, revision: str | None) -> Path:
     if not folder.is_dir():
         if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", str(source)) or str(source).startswith("."):
             raise DatasetError(
-                f"{source} is no folder. Give a folder with config.json and model.safetensors, or a hub id."
+                f"{source} is no folder. Give a folder with config.json and model.safetensors, or a"
+                " hub id."
             )
         folder = _from_hub(str(source), revision)
     weights = ("model.safetensors", "model.safetensors.index.json")
@@ -33,8 +34,8 @@ def local_folder(source: str | Path, revision: str | None) -> Path:
             else ""
         )
         raise DatasetError(
-            f"{folder} is no model in the Hugging Face format: it needs config.json and model.safetensors.{pickled} "
-            "Write one with model.save_pretrained(folder)."
+            f"{folder} is no model in the Hugging Face format: it needs config.json and"
+            f" model.safetensors.{pickled} Write one with model.save_pretrained(folder)."
         )
     return folder.resolve()
 
@@ -47,8 +48,9 @@ def _from_hub(name: str, revision: str | None) -> Path:
         return Path(snapshot_download(name, revision=revision, allow_patterns=patterns))
     except Exception as error:
         raise DatasetError(
-            f"{name} is no folder here and cannot be fetched from the Hugging Face hub ({type(error).__name__}). "
-            "Without a network give a folder with config.json and model.safetensors."
+            f"{name} is no folder here and cannot be fetched from the Hugging Face hub"
+            f" ({type(error).__name__}). Without a network give a folder with config.json and"
+            " model.safetensors."
         ) from None
 
 

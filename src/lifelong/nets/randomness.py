@@ -1,4 +1,5 @@
-"""Torch's randomness and threads, borrowed for the length of a block and given back as they were.
+"""Torch's randomness and threads, borrowed for the length of a block and given back as
+they were.
 """
 
 import threading

@@ -174,7 +174,8 @@ class Directory:
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except OSError:
                     raise PersistenceError(
-                        f"Another process is writing to {self.path}. Wait for it, or choose another directory.",
+                        f"Another process is writing to {self.path}. Wait for it, or choose another"
+                        " directory.",
                         see="reliability",
                     ) from None
             yield
@@ -182,7 +183,8 @@ class Directory:
             os.close(descriptor)
 
     def write(self, prefix: str, pieces: list[bytes | memoryview], there: set[str]) -> FileRef:
-        """A new file, on the disk when this returns; nothing is written if it is ``there`` already.
+        """A new file, on the disk when this returns; nothing is written if it is
+        ``there`` already.
         """
         ref = FileRef(
             f"{prefix}-{checksum(pieces)}.safetensors", sum(len(piece) for piece in pieces)
@@ -207,7 +209,8 @@ class Directory:
             sync_folder(self.path)
 
     def clean(self, keep: Iterable[str]) -> None:
-        """Remove what no manifest refers to; what cannot be removed now, the next writer removes.
+        """Remove what no manifest refers to; what cannot be removed now, the next
+        writer removes.
         """
         kept = set(keep)
         for name in self._names():
@@ -230,7 +233,8 @@ class Directory:
                 else "Save again."
             )
             raise PersistenceError(
-                f"Could not write to {self.path}: {error.strerror or error}. What was saved before is intact. {advice}"
+                f"Could not write to {self.path}: {error.strerror or error}. What was saved before"
+                f" is intact. {advice}"
             ) from error
 
 

@@ -1,4 +1,5 @@
-"""Encoders: each in one file that is complete in itself, so that it can also go to another learner.
+"""Encoders: each in one file that is complete in itself, so that it can also go to
+another learner.
 """
 
 import math
@@ -65,8 +66,8 @@ def pack_encoder(encoder: FittedEncoder, in_shape: tuple[int, ...], arrays: Arra
         content = pretrained.pack_fitted(found, settings, arrays, "layers")
     else:
         raise Unfit(
-            f"an encoder of the class {type(encoder).__name__} is yours; only forests and networks, "
-            "pretrained or not, can be saved"
+            f"an encoder of the class {type(encoder).__name__} is yours; only forests and networks,"
+            " pretrained or not, can be saved"
         )
     return {"kind": word, word: content, "in_shape": packed(IN_SHAPE, in_shape, "in_shape")}
 

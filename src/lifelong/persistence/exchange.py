@@ -181,7 +181,8 @@ def _read(path: Path, learner: Silly | None, max_bytes: int) -> ImportedEncoder:
     with explained(f"{path} holds no encoder that can be used"):
         if path.suffix.lower() == ".onnx":
             raise Unfit(
-                "ONNX files are for other programs; export the encoder once more, without .onnx in its name"
+                "ONNX files are for other programs; export the encoder once more, without .onnx in"
+                " its name"
             )
         content = _content(path, max_bytes)
         node, found = unpack(content)

@@ -1,4 +1,5 @@
-"""What learners need of files, for :mod:`lifelong.learners`, which knows nothing of this package.
+"""What learners need of files, for :mod:`lifelong.learners`, which knows nothing of
+this package.
 """
 
 from pathlib import Path

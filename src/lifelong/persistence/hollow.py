@@ -22,7 +22,8 @@ _CALLS_PER_TENSOR, _CALLS = 200, 20_000
 
 
 class _Hollow(TorchFunctionMode):
-    """What construction wants to know of numbers is made up; how much it may construct is limited.
+    """What construction wants to know of numbers is made up; how much it may construct
+    is limited.
     """
 
     def __init__(self, n_tensors: int) -> None:

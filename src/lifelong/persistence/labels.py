@@ -36,8 +36,8 @@ def labels_to_json(labels: Labels, at: str) -> Json:
     expect(
         known and wrong is None,
         at,
-        f"cannot be saved: {wrong if wrong is not None else labels.dtype!r} is none of text, number, true, false and "
-        "None. Use such labels, for example their names",
+        f"cannot be saved: {wrong if wrong is not None else labels.dtype!r} is none of text,"
+        " number, true, false and None. Use such labels, for example their names",
     )
     return {"dtype": name, "values": values}
 

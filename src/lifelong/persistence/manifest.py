@@ -100,8 +100,9 @@ def check_format(node: dict[str, Json], path: Any) -> None:
             else None
         )
         raise PersistenceError(
-            f"{path} has format {number}; this version of lifelong ({__version__}) reads formats up to {FORMAT}. "
-            f"Run: pip install '{wanted or 'lifelong'}' {'' if wanted else '--upgrade'}".rstrip()
+            f"{path} has format {number}; this version of lifelong ({__version__}) reads formats up"
+            f" to {FORMAT}. Run: pip install '{wanted or 'lifelong'}'"
+            f" {'' if wanted else '--upgrade'}".rstrip()
         )
 
 

@@ -207,8 +207,8 @@ def _formatted(body: nn.Module, channels_last: int) -> nn.Module:
 def _by_function(network: Any, in_shape: tuple[int, ...]) -> nn.Module:
     if network is None:
         raise PersistenceError(
-            "This encoder has layers of your own, which a file cannot hold. Pass the function that builds them: "
-            "load(directory, network=function)."
+            "This encoder has layers of your own, which a file cannot hold. Pass the function that"
+            " builds them: load(directory, network=function)."
         )
     with private_randomness(np.random.default_rng(0)):
         return build(network, in_shape)

@@ -54,7 +54,8 @@ def onnx_model(encoder: FittedNetwork, in_shape: tuple[int, ...]) -> bytes:
     """The graph: rows (n, …) → representation (n, d), any n."""
     if describe(encoder.body) is None:
         raise Unfit(
-            "it has layers of your own; torch.onnx.export(learner.encoders_[task].body, ...) may know them"
+            "it has layers of your own; torch.onnx.export(learner.encoders_[task].body, ...) may"
+            " know them"
         )
     graph = Graph()
     row = torch.zeros(1, *in_shape, device=next(encoder.body.buffers()).device)

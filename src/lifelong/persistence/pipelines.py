@@ -1,4 +1,5 @@
-"""What references keep of scikit-learn and scipy: forests with class shares, and a Cholesky factor.
+"""What references keep of scikit-learn and scipy: forests with class shares, and a
+Cholesky factor.
 """
 
 from typing import Any

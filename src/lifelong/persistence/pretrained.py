@@ -61,8 +61,8 @@ def brought(missing: MissingNetwork, encoder: Any, packed: Json) -> Any:
     name = missing.node["network"]
     if encoder is None:
         raise PersistenceError(
-            f"This learner stands on the pretrained network {name}, which no file of ours holds. Pass it again: "
-            "load(directory, encoder=PretrainedEncoder.from_pretrained(folder))."
+            f"This learner stands on the pretrained network {name}, which no file of ours holds."
+            " Pass it again: load(directory, encoder=PretrainedEncoder.from_pretrained(folder))."
         )
     other = _difference(missing.node, packed)
     if other is not None:

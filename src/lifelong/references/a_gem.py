@@ -122,7 +122,8 @@ class AGEM(NetworkLearner):
         return {"projections": projections, "memory": self._remember(now)}
 
     def _remember(self, now: Round) -> Memory:
-        """The memory, and of each class of the task as many random rows as it still has places for.
+        """The memory, and of each class of the task as many random rows as it still has
+        places for.
         """
         _, X, y, record = now.lesson[:4]
         known: Memory = now.known.memory

@@ -127,8 +127,8 @@ class DFCNN(NetworkLearner):
         sizes = layer_sizes(self.network, tuple(inputs.shape[1:]), self.width)
         if not sizes.convolutions:
             raise ParameterError(
-                "DF-CNN generates convolution kernels, so it reads images (n, c, h, w) with network='cnn'. "
-                "For flat rows choose another learner, such as ProgNN."
+                "DF-CNN generates convolution kernels, so it reads images (n, c, h, w) with"
+                " network='cnn'. For flat rows choose another learner, such as ProgNN."
             )
         return FactorisedNetwork(sizes, self.width, front(inputs, self._recipe()))
 

@@ -1,4 +1,5 @@
-"""ER: experience replay from a tiny reservoir (Chaudhry et al., On Tiny Episodic Memories, 2019).
+"""ER: experience replay from a tiny reservoir (Chaudhry et al., On Tiny Episodic
+Memories, 2019).
 """
 
 from collections.abc import Iterable, Mapping

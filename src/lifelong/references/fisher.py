@@ -1,4 +1,5 @@
-"""The diagonal of the Fisher information: how much each weight matters for what the network says.
+"""The diagonal of the Fisher information: how much each weight matters for what the
+network says.
 """
 
 from collections.abc import Callable, Iterator, Sequence

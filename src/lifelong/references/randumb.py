@@ -93,7 +93,8 @@ class ClassMeans:
 
 
 def oas_shrinkage(S: Array, n: int) -> float:
-    """ρ of oracle approximating shrinkage (Chen et al., 2010) for a covariance S (p, p) of n rows.
+    """ρ of oracle approximating shrinkage (Chen et al., 2010) for a covariance S (p, p)
+    of n rows.
     """
     p = len(S)
     of_square, square_of = float((S**2).sum()), float(np.trace(S)) ** 2  # tr(S²), tr(S)²
@@ -165,7 +166,8 @@ class RanDumb(Learner):
         check_count(self.n_features, "n_features")
         if self.kernel_width is not None and not self.kernel_width > 0:
             raise ParameterError(
-                f"kernel_width={self.kernel_width!r} must be positive, or None for the median distance."
+                f"kernel_width={self.kernel_width!r} must be positive, or None for the median"
+                " distance."
             )
         return RandomFeaturesKnowledge(seed, in_shape, names)
 

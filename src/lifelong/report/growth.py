@@ -25,7 +25,8 @@ AMOUNTS = {
 
 @dataclass(frozen=True)
 class Growth:
-    """A learner's fitted exponents, and the paper's for space and time (None where it gives none).
+    """A learner's fitted exponents, and the paper's for space and time (None where it
+    gives none).
     """
 
     label: str

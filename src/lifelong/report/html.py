@@ -1,4 +1,5 @@
-"""``report.html``: one page that needs no network, with its figures and tables as files beside it.
+"""``report.html``: one page that needs no network, with its figures and tables as files
+beside it.
 """
 
 from collections.abc import Sequence
@@ -104,7 +105,10 @@ def _finding(results: Results, rows: list[HeadlineRow]) -> str:
     gain = best.cells["gain"].value
     versus = ""
     if gain is not None and not is_control(results.spec.learner(best.label)):
-        versus = f", {'ahead of' if gain > 0 else 'behind'} the plain single-task model of its family ({gain:+.3f})"
+        versus = (
+            f", {'ahead of' if gain > 0 else 'behind'} the plain single-task model of its family"
+            f" ({gain:+.3f})"
+        )
     helped = sum((row.cells["transfer"].value or 0) > 5e-4 for row in rows)
     sentence = f"{best.label} is most accurate ({best.cells['accuracy'].text}){versus}. "
     sentence += f"Other tasks help {helped} of {len(rows)} learners."

@@ -35,8 +35,13 @@ def markdown(part: Section, where: str) -> Iterator[str]:
     smoke = " --smoke" if spec.version == "smoke" else ""
     counts = sorted({row.repetitions for row in part.table})
     repetitions = " to ".join(map(str, counts))
-    yield f"Measured with `lifelong run {spec.experiment}{smoke} --repetitions {counts[-1]}{seed}`: "
-    yield f"{len(part.table)} learners, repetitions: {repetitions}; {_versions(part)}. All files: [{where}]({where})."
+    yield (
+        f"Measured with `lifelong run {spec.experiment}{smoke} --repetitions {counts[-1]}{seed}`: "
+    )
+    yield (
+        f"{len(part.table)} learners, repetitions: {repetitions}; {_versions(part)}. All files:"
+        f" [{where}]({where})."
+    )
     yield ""
     for picture in _shown(part):
         yield f"![{picture.alt}]({where}/figures/{picture.file_name}.svg)\n"
@@ -46,7 +51,10 @@ def markdown(part: Section, where: str) -> Iterator[str]:
     yield "|---" * (len(COLUMNS) + 1) + "|"
     for row in part.table:
         paper = spec.published.get(row.label, {})
-        yield f"| {row.label} | {' | '.join(_cell(row.cells[name], name, paper.get(name)) for name in COLUMNS)} |"
+        yield (
+            f"| {row.label} |"
+            f" {' | '.join(_cell(row.cells[name], name, paper.get(name)) for name in COLUMNS)} |"
+        )
     if growing_labels(part.results) and any(one.name == "strip" for one in part.whole):
         yield "\nA star (*) in the figure marks learners that add resources with every task."
     if counts[-1] > 1:

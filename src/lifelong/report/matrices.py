@@ -33,8 +33,9 @@ def matrix(table: ErrorTable) -> Matrix:
     amount = "its accuracy" if moved == "keeps" else f"{abs(change):.3f}"
     title = f"{table.learner} {moved} {amount} on old tasks"
     alt = (
-        f"Accuracy of {table.learner} on each task after each stage: {arrival.mean():.3f} on average when a task has "
-        f"just been learnt, {final.mean():.3f} after all {len(final)} tasks."
+        f"Accuracy of {table.learner} on each task after each stage: {arrival.mean():.3f} on"
+        f" average when a task has just been learnt, {final.mean():.3f} after all {len(final)}"
+        " tasks."
     )
     return Matrix(table.learner, title, alt, tuple(table.tasks), accuracy)
 

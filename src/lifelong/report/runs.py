@@ -27,7 +27,8 @@ def read_run(folder: Path) -> Results:
             else ""
         )
         raise DatasetError(
-            f"{folder} has no complete repetition of any learner yet{why}. Run the same command again."
+            f"{folder} has no complete repetition of any learner yet{why}. Run the same command"
+            " again."
         )
     return results
 

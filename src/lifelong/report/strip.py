@@ -102,7 +102,8 @@ def _row(
 
 
 def quartiles(tables: Sequence[ErrorTable], statistic: str) -> tuple[float, float, float]:
-    """Lower quartile, median, upper quartile over repetitions of the mean over tasks (and streams).
+    """Lower quartile, median, upper quartile over repetitions of the mean over tasks
+    (and streams).
     """
     n = min(len(table.errors) for table in tables)
     each = [

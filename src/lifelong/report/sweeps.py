@@ -140,7 +140,10 @@ def learner_curve(results: Results, *, statistic: str, over: str) -> Curves | No
     if not lines or any(np.isnan(line.y).all() for line in lines):
         return None
     what, first = HEADINGS[statistic], lines[0]
-    title = f"{first.label}: {what} {first.y[0]:.3f} with {first.x[0]:g}, {first.y[-1]:.3f} with {first.x[-1]:g}"
+    title = (
+        f"{first.label}: {what} {first.y[0]:.3f} with {first.x[0]:g}, {first.y[-1]:.3f} with"
+        f" {first.x[-1]:g}"
+    )
     return Curves(
         f"{statistic}-curve",
         title,
@@ -221,4 +224,7 @@ def _stages_finding(lines: list[Line]) -> str:
 def _first_finding(lines: list[Line]) -> str:
     helped = sum(line.y[-1] > 5e-4 for line in lines)
     best = max(lines, key=lambda line: line.y[-1])
-    return f"Later tasks help the first one in {helped} of {len(lines)} learners, {best.label} most ({best.y[-1]:+.3f})"
+    return (
+        f"Later tasks help the first one in {helped} of {len(lines)} learners, {best.label} most"
+        f" ({best.y[-1]:+.3f})"
+    )

@@ -137,7 +137,9 @@ def _from_frame(X: Any) -> Table:
     _check_names(X)
     frame = nw.from_native(X, eager_only=True)
     if len(frame) == 0 or not frame.columns:
-        raise InputError(f"The table has {len(frame)} rows and {len(frame.columns)} columns.", see=PAGE)
+        raise InputError(
+            f"The table has {len(frame)} rows and {len(frame.columns)} columns.", see=PAGE
+        )
     columns: dict[str, Values] = {}
     booleans = set()
     for name in frame.columns:
@@ -293,7 +295,9 @@ def _from_array(X: Any) -> Table:
             see=PAGE,
         )
     if 0 in array.shape:
-        raise InputError(f"The table has {array.shape[0]} rows and {array.shape[1]} columns.", see=PAGE)
+        raise InputError(
+            f"The table has {array.shape[0]} rows and {array.shape[1]} columns.", see=PAGE
+        )
     if array.dtype.kind == "c":
         raise InputTypeError("Complex data not supported: X holds complex numbers.", see=PAGE)
     names = [f"x{number}" for number in range(array.shape[1])]
@@ -306,7 +310,5 @@ def _from_array(X: Any) -> Table:
         dates = array.astype("datetime64[ns]")
         return Table({name: dates[:, at] for at, name in enumerate(names)}, booleans, len(array))
     objects = array.astype(object)
-    columns = {
-        name: _from_objects(objects[:, at].tolist(), name) for at, name in enumerate(names)
-    }
+    columns = {name: _from_objects(objects[:, at].tolist(), name) for at, name in enumerate(names)}
     return Table(columns, booleans, len(array))

@@ -79,8 +79,9 @@ class Task:
         train, test = draw_share(groups, 1 - check_share(test_share, "test_share"), rng)
         if not len(train) or not len(test):
             raise InputError(
-                f"Task {name!r} has {len(rows)} rows, and test_share={test_share} leaves none to learn from or none to "
-                "be tested on. Give another share, or Task(name, X_train, y_train, X_test, y_test)."
+                f"Task {name!r} has {len(rows)} rows, and test_share={test_share} leaves none to"
+                " learn from or none to be tested on. Give another share, or Task(name, X_train,"
+                " y_train, X_test, y_test)."
             )
         return cls(name, rows[train], labels[train], rows[test], labels[test])
 
@@ -90,7 +91,10 @@ class Task:
         return classes_in(self.y_train)
 
     def __repr__(self) -> str:
-        return f"Task({self.name!r}, train {self.X_train.shape}, test {self.X_test.shape}, {len(self.classes)} classes)"
+        return (
+            f"Task({self.name!r}, train {self.X_train.shape}, test {self.X_test.shape},"
+            f" {len(self.classes)} classes)"
+        )
 
 
 class TaskStream:

@@ -63,7 +63,8 @@ def xor_stream(
     std: float = 0.25,
     random_state: RandomState = None,
 ) -> TaskStream:
-    """XOR, then XNOR (same boundary, labels flipped) or R-XOR (turned by ``angle``: an adversary).
+    """XOR, then XNOR (same boundary, labels flipped) or R-XOR (turned by ``angle``: an
+    adversary).
     """
     check_choice(second, "second", ("xnor", "r-xor"))
     seed = seed_from(random_state)

@@ -66,7 +66,8 @@ def overlapping_classes(
     check_count(n_tasks, "n_tasks")
     if not 1 <= classes_per_task <= len(classes):
         raise InputError(
-            f"{classes_per_task} classes per task cannot be drawn from {len(classes)}. Ask for fewer."
+            f"{classes_per_task} classes per task cannot be drawn from {len(classes)}. Ask for"
+            " fewer."
         )
     seed = seed_from(random_state)
     draws = (
@@ -85,7 +86,8 @@ def rows_per_class(task: Task, n: int, *, random_state: RandomState = None) -> T
     short = [label for label, rows in zip(task.classes, groups, strict=True) if len(rows) < n]
     if short:
         raise InputError(
-            f"Task {task.name!r} has fewer than {n} training rows of class {short[0]!r}. Ask for fewer rows."
+            f"Task {task.name!r} has fewer than {n} training rows of class {short[0]!r}. Ask for"
+            " fewer rows."
         )
     chosen = np.concatenate([rng.permutation(rows)[:n] for rows in groups])
     return replace(task, X_train=task.X_train[chosen], y_train=task.y_train[chosen])

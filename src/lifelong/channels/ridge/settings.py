@@ -1,4 +1,5 @@
-"""Every number that the ridge channel was given rather than learnt, with its unit and its reason.
+"""Every number that the ridge channel was given rather than learnt, with its unit and
+its reason.
 """
 
 from dataclasses import dataclass

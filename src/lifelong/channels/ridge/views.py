@@ -112,7 +112,8 @@ class View:
         return np.asarray(counts / self.weights.sum())
 
     def features(self, hidden: Mask | None = None) -> Features:
-        """What the regression sees: all, or of a forest all but the ``hidden`` trees of each row.
+        """What the regression sees: all, or of a forest all but the ``hidden`` trees
+        of each row.
         """
         Z = self.Z if hidden is None else np.where(hidden, np.int32(-1), self.Z)
         return features(Z, self.n_leaves)

@@ -66,7 +66,10 @@ _OVER = {
 _XOR = Experiment(
     name="best-xor",
     of_paper="none: our own learner",
-    question="Does our learner profit from a task that helps, and is it safe from one that can only confuse?",
+    question=(
+        "Does our learner profit from a task that helps, and is it safe from one that can only"
+        " confuse?"
+    ),
     full=Version(
         (*_turned(750, 1000), *_turned(100, 1000, _FEW)),
         (
@@ -125,7 +128,8 @@ EXPERIMENTS = (
     ),
     _race(
         "best-cifar-strong",
-        "Is it still the most accurate one when all are trained with augmentation and a learning-rate cycle?",
+        "Is it still the most accurate one when all are trained with augmentation and a"
+        " learning-rate cycle?",
         [Part("CIFAR 10×10", "cifar-10x10")],
         ("single", "model-zoo", "lwf", "silly-n"),
         STRONG,
@@ -147,7 +151,8 @@ EXPERIMENTS = (
     *(
         _race(
             f"best-five-datasets-{rows}",
-            f"Does it gain, or at least lose nothing, on tasks of {rows} rows that have little in common?",
+            f"Does it gain, or at least lose nothing, on tasks of {rows} rows that have little in"
+            " common?",
             [Part(f"5-dataset, {rows} rows", "five-datasets", {"rows_per_class": rows // 10})],
             ("single", "model-zoo"),
             strong(rows),

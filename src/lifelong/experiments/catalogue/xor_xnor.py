@@ -1,4 +1,5 @@
-"""Figure xor-xnor A and B: XOR helps XNOR and is helped by it, although their labels are opposite.
+"""Figure xor-xnor A and B: XOR helps XNOR and is helped by it, although their labels
+are opposite.
 """
 
 from lifelong.experiments.catalogue.entry import MATRICES, STRIP, Experiment, version
@@ -25,7 +26,8 @@ def rows_arrive(second: str, n: int, sizes: tuple[int, ...], n_test: int) -> lis
 
 
 def errors_of(*tasks: str, over: str) -> tuple[FigureSpec, ...]:
-    """Error curves as rows arrive; the headline part, where all have arrived, is their last point.
+    """Error curves as rows arrive; the headline part, where all have arrived, is their
+    last point.
     """
     options = {"statistic": "error", "over": over, "groups": [HEADLINE, "rows"]}
     return tuple(FigureSpec("sweep", {**options, "task": task}) for task in tasks)

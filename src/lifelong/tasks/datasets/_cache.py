@@ -136,5 +136,6 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DatasetError(
-            f"{folder} cannot be created: {error.strerror}. Set LIFELONG_CACHE to a writable folder."
+            f"{folder} cannot be created: {error.strerror}. Set LIFELONG_CACHE to a writable"
+            " folder."
         ) from None

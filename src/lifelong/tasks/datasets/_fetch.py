@@ -59,7 +59,8 @@ def _silent(_done: int, _total: int) -> None:
 
 
 def retrieve(download: Download, file: Path, report: Report) -> None:
-    """The file at the URL, via ``<file>.part``: a download that broke off goes on where it stopped.
+    """The file at the URL, via ``<file>.part``: a download that broke off goes on where
+    it stopped.
     """
     part = file.with_name(file.name + ".part")
     done = part.stat().st_size if part.is_file() else 0
@@ -77,7 +78,8 @@ def retrieve(download: Download, file: Path, report: Report) -> None:
             raise
     if download.size and part.stat().st_size < download.size:
         raise OSError(
-            f"it broke off after {part.stat().st_size:,} of {download.size:,} bytes; run the command again"
+            f"it broke off after {part.stat().st_size:,} of {download.size:,} bytes; run the"
+            " command again"
         )
     try:
         check(download, part)
@@ -112,5 +114,6 @@ def check(download: Download, file: Path) -> None:
     found = file_checksum(file, algorithm)
     if found != expected:
         raise DatasetError(
-            f"{file} has the {algorithm} checksum {found}. Expected {expected}, as published. Fetch it again."
+            f"{file} has the {algorithm} checksum {found}. Expected {expected}, as published. Fetch"
+            " it again."
         )

@@ -102,7 +102,8 @@ def stream_of_pools(
     """
     if choice.rows_per_class is None:
         raise ParameterError(
-            "rows_per_class=None leaves no test rows: train and test share these rows. Give a number."
+            "rows_per_class=None leaves no test rows: train and test share these rows. Give a"
+            " number."
         )
     for name, groups in pools.items():
         short = min(map(len, groups))
@@ -129,6 +130,6 @@ def _check_every_class(part: Part, groups: dict[TaskName, list[Any]], n: int, op
     for label in {label for group in groups.values() for label in group}:
         if count.get(label, 0) < n:
             raise DatasetError(
-                f"{part.name} has {count.get(label, 0)} rows of class {label!r}; {option} wants {n}. "
-                f"Ask for at most {min(count.values())}, or fetch the full dataset."
+                f"{part.name} has {count.get(label, 0)} rows of class {label!r}; {option} wants"
+                f" {n}. Ask for at most {min(count.values())}, or fetch the full dataset."
             )

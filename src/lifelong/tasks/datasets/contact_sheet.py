@@ -1,4 +1,5 @@
-"""A contact sheet: one row of pictures per task, to see at a glance whether a stream looks right.
+"""A contact sheet: one row of pictures per task, to see at a glance whether a stream
+looks right.
 """
 
 import math

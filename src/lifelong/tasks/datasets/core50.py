@@ -89,8 +89,9 @@ def _stream_of_sessions(pools: Pools, tests: Pools, part: Part, choice: Choice) 
             or min(map(len, tests[name])) == 0
         ):
             raise DatasetError(
-                f"core50 has too few frames in task {name!r}, or none of its objects in the test sessions "
-                f"{TEST_SESSIONS}. Ask for fewer with rows_per_class, or fetch all sessions."
+                f"core50 has too few frames in task {name!r}, or none of its objects in the test"
+                f" sessions {TEST_SESSIONS}. Ask for fewer with rows_per_class, or fetch all"
+                " sessions."
             )
 
     def task(name: TaskName) -> Task:
@@ -142,7 +143,8 @@ def _film(session_folder: Path, session: int, thing: int) -> list[tuple[Path, in
         match = _FRAME.fullmatch(path.name)
         if match is None or (int(match["session"]), int(match["thing"])) != (session, thing):
             raise DatasetError(
-                f"{path}: not a name of this folder. Expected C_{session:02d}_{thing:02d}_<frame>.png."
+                f"{path}: not a name of this folder. Expected"
+                f" C_{session:02d}_{thing:02d}_<frame>.png."
             )
     return [(path, session, thing) for path in files]
 
@@ -164,7 +166,10 @@ CORE50 = Source(
     folders=("core50_128x128", "core50/core50_128x128"),
     home="https://vlomonaco.github.io/core50/",
     licence="CC BY 4.0",
-    citation="Lomonaco, Maltoni, CORe50: a New Dataset and Benchmark for Continuous Object Recognition, CoRL 2017",
+    citation=(
+        "Lomonaco, Maltoni, CORe50: a New Dataset and Benchmark for Continuous Object Recognition,"
+        " CoRL 2017"
+    ),
     parts={"all": 164_866},
     files=_files,
     decode=_decode,

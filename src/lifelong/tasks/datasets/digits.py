@@ -31,7 +31,8 @@ def digits(
     shares = _deal(labels, n_tasks, rng)
     if min(np.bincount(labels[rows], minlength=10).min() for rows in shares) <= rows_per_class:
         raise InputError(
-            f"{rows_per_class} rows per class leave no test rows with {n_tasks} tasks. Ask for fewer."
+            f"{rows_per_class} rows per class leave no test rows with {n_tasks} tasks. Ask for"
+            " fewer."
         )
 
     def task(position: int) -> Task:

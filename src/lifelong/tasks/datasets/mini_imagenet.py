@@ -55,9 +55,9 @@ def _class_folders(folder: Path) -> dict[str, list[Path]]:
     if train != test:
         lacking = "val" if train - test else "train"
         raise DatasetError(
-            f"{folder / lacking} has no class folder {min(train ^ test)}, but the other part has. "
-            f"Expected the same classes in train and val ({len(train)} and {len(test)} found): the split for "
-            "classification, not the few-shot split by classes."
+            f"{folder / lacking} has no class folder {min(train ^ test)}, but the other part has."
+            f" Expected the same classes in train and val ({len(train)} and {len(test)} found): the"
+            " split for classification, not the few-shot split by classes."
         )
     return found
 
@@ -95,11 +95,15 @@ MINI_IMAGENET = Source(
     folders=("mini-imagenet", "miniimagenet", "mini_imagenet"),
     home="https://github.com/pranshu28/TAG",
     licence="ImageNet terms: non-commercial research and education",
-    citation="Vinyals et al., Matching Networks for One Shot Learning, 2016; Deng et al., ImageNet, 2009",
+    citation=(
+        "Vinyals et al., Matching Networks for One Shot Learning, 2016; Deng et al., ImageNet, 2009"
+    ),
     parts={"train": 48_000, "test": 12_000},
     files=_files,
     decode=_decode,
     settings={"size": 84},
-    hint="ImageNet's terms forbid passing it on, so nothing is downloaded: make folders train/<wnid>/*.jpg and "
-    "val/<wnid>/*.jpg of your own copy.",
+    hint=(
+        "ImageNet's terms forbid passing it on, so nothing is downloaded: make folders"
+        " train/<wnid>/*.jpg and val/<wnid>/*.jpg of your own copy."
+    ),
 )

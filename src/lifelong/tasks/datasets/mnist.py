@@ -122,7 +122,10 @@ MNIST = Source(
     folders=("mnist",),
     home="http://yann.lecun.com/exdb/mnist/",
     licence="CC BY-SA 3.0 (commonly stated)",
-    citation="LeCun, Bottou, Bengio, Haffner, Gradient-based learning applied to document recognition, 1998",
+    citation=(
+        "LeCun, Bottou, Bengio, Haffner, Gradient-based learning applied to document recognition,"
+        " 1998"
+    ),
     parts={"train": 60_000, "test": 10_000},
     files=_files,
     decode=_decode,

@@ -118,15 +118,17 @@ def _labels(files: list[Path]) -> tuple[list[int], list[str]]:
     for match, path in names:
         if match is None or int(match["digit"]) > 9:
             raise DatasetError(
-                f"{path}: not a name of this dataset. Expected digit_speaker_index.wav with a digit 0 to 9."
+                f"{path}: not a name of this dataset. Expected digit_speaker_index.wav with a digit"
+                " 0 to 9."
             )
     pairs = [(int(match["digit"]), match["speaker"]) for match, _ in names if match]
     for speaker in sorted({speaker for _, speaker in pairs}):
         for digit in range(10):
             if pairs.count((digit, speaker)) < 2:
                 raise DatasetError(
-                    f"{files[0].parent} has {pairs.count((digit, speaker))} recordings {digit}_{speaker}_*.wav. "
-                    "Expected at least two of each digit and speaker (officially 50)."
+                    f"{files[0].parent} has {pairs.count((digit, speaker))} recordings"
+                    f" {digit}_{speaker}_*.wav. Expected at least two of each digit and speaker"
+                    " (officially 50)."
                 )
     return [digit for digit, _ in pairs], [speaker for _, speaker in pairs]
 

@@ -68,7 +68,10 @@ SVHN = Source(
     folders=("svhn",),
     home="http://ufldl.stanford.edu/housenumbers/",
     licence="non-commercial use only",
-    citation="Netzer et al., Reading Digits in Natural Images with Unsupervised Feature Learning, NIPS workshop 2011",
+    citation=(
+        "Netzer et al., Reading Digits in Natural Images with Unsupervised Feature Learning, NIPS"
+        " workshop 2011"
+    ),
     parts={"train": 73_257, "test": 26_032},
     files=_files,
     decode=_decode,

@@ -133,7 +133,8 @@ def read_csv(path: Path) -> dict[str, list[str]]:
     for number, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
             raise DatasetError(
-                f"{path}: row {number} has {len(row)} fields. Expected {len(rows[0])}, as in the header."
+                f"{path}: row {number} has {len(row)} fields. Expected {len(rows[0])}, as in the"
+                " header."
             )
     return {
         name: list(column)

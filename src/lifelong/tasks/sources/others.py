@@ -52,7 +52,8 @@ def from_torch(tasks: Mapping[TaskName, tuple[Any, Any]]) -> TaskStream:
 
 
 def from_torch_classes(train: Any, test: Any, *, classes_per_task: int) -> TaskStream:
-    """A stream from one train and one test dataset: their classes in label order, so many per task.
+    """A stream from one train and one test dataset: their classes in label order, so
+    many per task.
     """
     return split_classes(*rows_of(train), *rows_of(test), classes_per_task=classes_per_task)
 
@@ -100,8 +101,8 @@ def from_avalanche(benchmark: Any) -> TaskStream:
         ) from None
     if not train or len(train) != len(test):
         raise InputError(
-            f"The benchmark has {len(train)} training and {len(test)} test experiences. Expected as many of each, so "
-            "that every task has its own test rows."
+            f"The benchmark has {len(train)} training and {len(test)} test experiences. Expected as"
+            " many of each, so that every task has its own test rows."
         )
     pairs = enumerate(zip(train, test, strict=True), start=1)
     return TaskStream.lazy(
@@ -124,7 +125,8 @@ def _columns(part: Any, *names: str) -> tuple[NDArray[Any], NDArray[Any], NDArra
 
 
 def _stack(items: list[Any]) -> NDArray[Any]:
-    """One array (n, …) of equal items; a picture (h, w[, c]) of bytes becomes (c, h, w) in [0, 1].
+    """One array (n, …) of equal items; a picture (h, w[, c]) of bytes becomes (c, h, w)
+    in [0, 1].
     """
     arrays = [_array(item) for item in items]
     shapes = {array.shape for array in arrays}
