@@ -20,9 +20,10 @@ def docstring_lines(tree: ast.Module) -> int:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                if isinstance(first.value.value, str):
-                    total += first.end_lineno - first.lineno + 1
+            if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
+                continue
+            if isinstance(first.value.value, str):
+                total += first.end_lineno - first.lineno + 1
     return total
 
 
@@ -52,9 +53,11 @@ def backward_imports(tree: ast.Module) -> list[str]:
     found = []
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):
-            for node in ast.walk(function):
-                if isinstance(node, ast.ImportFrom) and node.module == "lifelong":
-                    found.append(function.name)
+            found.extend(
+                function.name
+                for node in ast.walk(function)
+                if isinstance(node, ast.ImportFrom) and node.module == "lifelong"
+            )
     return found
 
 

@@ -1,7 +1,8 @@
 """Why some reference algorithms differ from their published accuracy: one setting at a time,
 everything else equal.
 
-    python -m benchmarks.reference_settings [tag] [df-cnn] [df-bases] [lmc] [coscl] [none] [randumb] [--data DIR]
+    python -m benchmarks.reference_settings [tag] [df-cnn] [df-bases] [lmc] [coscl] [none]
+        [randumb] [--data DIR]
 
 For each setting: the accuracy of every task when it has just been learnt, and after the last one
 (500 test rows each, one seed). The tables are in docs/references.md.

@@ -1,7 +1,10 @@
 """What 10⁴ tasks and 10⁹ rows would take: a plan on paper, from constants that are measured.
 
-    python -m benchmarks.scale_plan                      # the plan, from benchmarks/scale_constants.json
-    python -m benchmarks.scale_plan --measure            # measures the constants anew first (some minutes)
+    # the plan, from benchmarks/scale_constants.json
+    python -m benchmarks.scale_plan
+    # measures the constants anew first (some minutes)
+    python -m benchmarks.scale_plan --measure
+    # for another size
     python -m benchmarks.scale_plan --tasks 1000 --rows 1e8 --workers 20 --budget 50 --shard 50
 
 Sizes and seconds are measured at two numbers of rows, and grow linearly in between and beyond.

@@ -1,8 +1,8 @@
 """Both learners on every benchmark whose files are here, one repetition of each, with small
 settings.
 
-    LIFELONG_DATA=… python examples/datasets_end_to_end.py                # a few minutes on one core
-    LIFELONG_DATA=… python examples/datasets_end_to_end.py spoken-digit   # one of them
+    LIFELONG_DATA=… python examples/datasets_end_to_end.py               # a few minutes on one core
+    LIFELONG_DATA=… python examples/datasets_end_to_end.py spoken-digit  # one of them
 
 Few rows, one or two epochs: this shows that everything runs, not how well it can work. The paper's
 settings are the loaders' and learners' defaults.

@@ -144,7 +144,8 @@ class Federation:
         """
         self.start(
             name, "flower-supernode", "--superlink", f"{LOOPBACK}:{port or self.port}",
-            "--root-certificates", str(self.folder / "ca.pem"), "--host", LOOPBACK, "--port", str(free_port()),
+            "--root-certificates", str(self.folder / "ca.pem"),
+            "--host", LOOPBACK, "--port", str(free_port()),
             "--node-config", f'site="{name}" directory="{directory}" {more}',
         )  # fmt: skip
 

@@ -1,11 +1,17 @@
 """Six sites = six speakers of the Free Spoken Digit Dataset: what does each gain from the others'
 encoders?
 
-LIFELONG_DATA=folder python examples/federated_speakers.py                     # real processes on loopback, TLS
-LIFELONG_DATA=folder python examples/federated_speakers.py --via simulation    # Flower's simulation, which needs Ray
-LIFELONG_DATA=folder python examples/federated_speakers.py --via nothing       # function calls: no Flower needed
-LIFELONG_DATA=folder python examples/federated_speakers.py --via nothing --trees 10 --rows-per-class 5  # seconds
-python examples/federated_speakers.py --via nothing --smoke                    # made-up speakers: no data needed
+    export LIFELONG_DATA=folder
+    # real processes on loopback, TLS
+    python examples/federated_speakers.py
+    # Flower's simulation, which needs Ray
+    python examples/federated_speakers.py --via simulation
+    # function calls: no Flower needed
+    python examples/federated_speakers.py --via nothing
+    # seconds
+    python examples/federated_speakers.py --via nothing --trees 10 --rows-per-class 5
+    # made-up speakers: no data needed
+    python examples/federated_speakers.py --via nothing --smoke
 
 Every site learns the ten digits from its own recordings and saves its learner in a folder of its
 own. Then encoders are exchanged, and each site's learner is asked about recordings that nobody has
@@ -201,8 +207,12 @@ def show(
         rows = np.concatenate([task.X_train[:MARKED] for task in tasks])
         content = b"".join(part for parts in wire.values() for part in parts)
         pairs = len(rows) * (rows[0].size - 1)
-        print(f"marked rows: {numbers_found(rows, content)} of {pairs:,} pairs of numbers in {len(content):,} bytes; "
-              f"{numbers_found(rows, content + rows.tobytes()):,} if the rows are put in")  # fmt: skip
+        found = numbers_found(rows, content)
+        put_in = numbers_found(rows, content + rows.tobytes())
+        print(
+            f"marked rows: {found} of {pairs:,} pairs of numbers in {len(content):,} bytes;"
+            f" {put_in:,} if the rows are put in"
+        )
 
 
 if __name__ == "__main__":

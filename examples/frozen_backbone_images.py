@@ -1,8 +1,10 @@
 """Images with a frozen backbone: a pretrained network that nobody trains, and a small channel for
 each task.
 
-    LIFELONG_DATA=… LIFELONG_MODELS=… python examples/frozen_backbone_images.py     # CIFAR 10×10, ResNet-50
-    python examples/frozen_backbone_images.py --smoke                               # generated pictures, tiny network
+    # CIFAR 10×10, ResNet-50
+    LIFELONG_DATA=… LIFELONG_MODELS=… python examples/frozen_backbone_images.py
+    # generated pictures, tiny network
+    python examples/frozen_backbone_images.py --smoke
 
 Each task is ten new kinds of pictures, a few of each. One encoder serves all tasks (budget=1); a
 task adds a channel of a few hundred kilobytes in well under a second once its features are there.

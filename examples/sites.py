@@ -1,8 +1,10 @@
 """One model per site on tabular data: eight plants, the same sensors, and each sorts what it sees
 by rules of its own.
 
-    python examples/sites.py                                                           # generated rows
-    python examples/sites.py --table rows.csv --task-column site --label-column state  # your own
+    # generated rows
+    python examples/sites.py
+    # your own
+    python examples/sites.py --table rows.csv --task-column site --label-column state
 
 The generated plants run the same machine, which has twelve modes. What counts as ok, watch or stop
 is each plant's own decision, so rows of all plants in one pot teach nothing; but whoever can tell

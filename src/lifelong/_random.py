@@ -40,7 +40,8 @@ def seed_from(random_state: RandomState) -> int:
 def generator(seed: int, *purpose: Hashable) -> np.random.Generator:
     """The generator for one purpose.
 
-    >>> generator(0, "site-a", "encoder").integers(100) == generator(0, "site-a", "encoder").integers(100)
+    >>> drawn = generator(0, "site-a", "encoder").integers(100)
+    >>> drawn == generator(0, "site-a", "encoder").integers(100)
     np.True_
     """
     address = tuple(

@@ -6,12 +6,12 @@
     ├── InputError            (ValueError)      rows or labels that cannot be learnt from
     │   └── InputTypeError    (TypeError)       ... because of their type
     ├── ParameterError        (ValueError)      a constructor argument out of its range
-    ├── DatasetError          (ValueError)      raw files that are missing, damaged or not what they should be
-    ├── PersistenceError      (ValueError)      a saved learner that cannot be written, or is damaged, newer or hostile
+    ├── DatasetError          (ValueError)      raw files missing, damaged or not as they should be
+    ├── PersistenceError      (ValueError)      a save that fails, or is damaged, newer or hostile
     ├── UnknownTaskError      (LookupError)     a task nobody has taught the learner
     ├── NotLearntError        (NotFittedError)  asked before any task was learnt
-    ├── UnsupportedError      (NotImplementedError)  something that this learner or channel cannot do
-    ├── EngineError           (RuntimeError)    a cluster that cannot be reached, differs from this machine, or was lost
+    ├── UnsupportedError      (NotImplementedError)  what this learner or channel cannot do
+    ├── EngineError           (RuntimeError)    a cluster unreachable, unlike this machine, or lost
     └── MissingExtraError     (ImportError)     an optional dependency is not installed
 
 A message says what was wrong, what exists, and what to do; the errors that a new user meets also

@@ -104,6 +104,8 @@ def _parts(name: str, channel: Any) -> Kind:
 
 def _network(name: str, channel: Any, shape: tuple[int, ...] = FLAT, **settings: Any) -> Kind:
     settings = {"network": (10, 10), "epochs": 3, "device": "cpu", **settings}
+    if "recipe" in settings:
+        del settings["epochs"]  # the recipe says how long
     make = partial(SillyNetwork, channel=channel, random_state=0, **settings)
     ridge = _is_ridge(channel)
     return Kind(name, make, shape, weights=not ridge, chooses=ridge)

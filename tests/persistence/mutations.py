@@ -13,9 +13,12 @@ from typing import Any
 Files = dict[str, bytes]
 REFERENCE = re.compile(r"(encoder|channel|rows|network|values)-[0-9a-f]{64}\.safetensors")
 ODD: list[Any] = [
-    None, True, False, 0, 1, -1, 2, 3, 7, 255, 2**31 - 1, 2**31, 2**63, -(2**63), 2**64, 10**30, 10**400,
-    0.5, -0.0, 1e308, 1e-320, "", "x", "task-0", "task-1", "../../etc/passwd", "/etc/passwd", "a\0b", "\ud800", "F",
-    "C", "os.system", [], {}, [[]], [0], [-1], [1, 1], [2**40, 2**40], [None], ["x", 5], {"kind": "leaf"}, {"a": 1},
+    None, True, False,
+    0, 1, -1, 2, 3, 7, 255, 2**31 - 1, 2**31, 2**63, -(2**63), 2**64, 10**30, 10**400,
+    0.5, -0.0, 1e308, 1e-320,
+    "", "x", "task-0", "task-1", "../../etc/passwd", "/etc/passwd", "a\0b", "\ud800", "F", "C",
+    "os.system",
+    [], {}, [[]], [0], [-1], [1, 1], [2**40, 2**40], [None], ["x", 5], {"kind": "leaf"}, {"a": 1},
 ]  # fmt: skip
 DTYPES = [
     "BOOL",

@@ -192,25 +192,35 @@ def changed(content, change):
     return resealed(join(header, data))
 
 
+def layers(structure):
+    return structure["encoder"]["network"]["body"]["sequence"]
+
+
+def first_branch(structure):
+    return layers(structure)[-1]["beside"][0]["sequence"]
+
+
+POOLS = {"beside": [{"average-pool": [40000]}, {"identity": []}]}
+BRANCHES = {"beside": [{"identity": []}] * 60}
+
+
 @pytest.mark.parametrize(
     ("kind", "change", "what"),
     [
-        ("forest", lambda s: s.update(format=2), r"format 2; .* reads formats up to 1. Run: pip install 'lifelong>="),
+        ("forest", lambda s: s.update(format=2),
+         r"format 2; .* reads formats up to 1. Run: pip install 'lifelong>="),
         ("forest", lambda s: s.update(extra=1), "unknown key 'extra'"),
         ("forest", lambda s: s["encoder"].update(in_shape=[5]), "reads rows of 4 numbers, not 5"),
-        ("forest", lambda s: s["encoder"].update(in_shape=[2**31, 2**31, 2**31]), "neither flat rows nor images"),
+        ("forest", lambda s: s["encoder"].update(in_shape=[2**31, 2**31, 2**31]),
+         "neither flat rows nor images"),
         ("forest", lambda s: s["encoder"].update(kind="pickle"), "has no kind"),
         ("network", lambda s: s["encoder"].update(kind="forest"), "lacks forest"),
-        ("images", lambda s: s["encoder"]["network"]["body"]["sequence"][0]["convolution"].__setitem__(4, [60000] * 2),
-         "too large"),
-        ("images", lambda s: s["encoder"]["network"]["body"]["sequence"][-1]["beside"][0]["sequence"][0].update(
-            {"max-pool": [40000]}), "too large"),
-        ("images", lambda s: s["encoder"]["network"]["body"]["sequence"].append({"eval": ["1"]}), "unknown"),
-        ("images", lambda s: s["encoder"]["network"]["body"]["sequence"].append({"beside": []}), "are none"),
-        ("images", lambda s: s["encoder"]["network"]["body"]["sequence"][-1]["beside"][0]["sequence"].__setitem__(
-            0, {"beside": [{"average-pool": [40000]}, {"identity": []}]}), "too large"),
-        ("images", lambda s: s["encoder"]["network"]["body"]["sequence"].extend([{"beside": [{"identity": []}] * 60}]
-         * 3), "too large"),
+        ("images", lambda s: layers(s)[0]["convolution"].__setitem__(4, [60000] * 2), "too large"),
+        ("images", lambda s: first_branch(s)[0].update({"max-pool": [40000]}), "too large"),
+        ("images", lambda s: layers(s).append({"eval": ["1"]}), "unknown"),
+        ("images", lambda s: layers(s).append({"beside": []}), "are none"),
+        ("images", lambda s: first_branch(s).__setitem__(0, POOLS), "too large"),
+        ("images", lambda s: layers(s).extend([BRANCHES] * 3), "too large"),
     ],
 )  # fmt: skip
 def test_a_file_that_makes_no_sense_is_refused_with_a_reason(kind, change, what, files, tmp_path):

@@ -288,7 +288,13 @@ from pathlib import Path
 from lifelong import load
 
 load(sys.argv[1])  # a small one: imports and pools take their memory now
-kilobytes = lambda name: int(re.search(name + r":\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+
+
+def kilobytes(name):
+    status = Path("/proc/self/status").read_text()
+    return int(re.search(name + r":\\s+(\\d+)", status)[1])
+
+
 before = kilobytes("VmRSS")
 Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here
 learner = load(sys.argv[2])

@@ -1,5 +1,7 @@
 """Two learners on one store never lose what either has learnt; `make soak` runs this for long."""
 
+from typing import ClassVar
+
 from hypothesis import HealthCheck, settings
 from two_learners import TwoLearners
 
@@ -18,7 +20,7 @@ class Growing(TwoLearners):
 class OnABudget(TwoLearners):
     """Two encoders; rows go when they are trained."""
 
-    parameters = {"budget": 2}
+    parameters: ClassVar[dict] = {"budget": 2}
 
 
 TestGrowing = Growing.TestCase

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from copy import deepcopy
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from faults import failing
@@ -22,10 +23,19 @@ TASKS = st.sampled_from(["t0", "t1", "t2", "t3", 4])
 NUMBERS = st.integers(0, 9)
 
 
+def _refusal(change, learner):
+    """Change the learner; the type and message of the error if it refuses, else None."""
+    try:
+        change(learner)
+    except LifelongError as error:
+        return type(error), str(error)
+    return None, None
+
+
 class TwoLearners(RuleBasedStateMachine):
     """Learn, extend, forget, rename, refuse, crash and reopen, by either learner."""
 
-    parameters: dict = {}
+    parameters: ClassVar[dict] = {}
 
     @initialize()
     def start(self):
@@ -45,17 +55,10 @@ class TwoLearners(RuleBasedStateMachine):
         refuse it.
         """
         expected = deepcopy(self.model)
-        try:
-            change(expected)
-        except LifelongError as error:
-            expected, reason = None, type(error)
-        try:
-            change(self.learners[who])
-        except LifelongError as error:
-            assert expected is None, f"refused: {error}"
-            assert type(error) is reason
-        else:
-            assert expected is not None, "not refused"
+        expected_error, _ = _refusal(change, expected)
+        error, message = _refusal(change, self.learners[who])
+        assert error is expected_error, f"refused: {message}" if error else "not refused"
+        if error is None:
             self.model = expected
 
     @rule(who=WHO, task=TASKS, number=NUMBERS)

@@ -10,7 +10,8 @@ from report.pages import browse, needs_chromium
 
 SORT = """
   const table = document.querySelector("table.sortable");
-  const column = [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent.trim() === "%s");
+  const heads = [...table.tHead.rows[0].cells];
+  const column = heads.findIndex((cell) => cell.textContent.trim() === "%s");
   const content = (cell) => cell.dataset.value ?? cell.textContent;
   const read = () => [...table.tBodies[0].rows].map((row) => content(row.cells[column]));
   const button = table.tHead.rows[0].cells[column].querySelector("button");

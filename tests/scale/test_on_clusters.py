@@ -82,9 +82,10 @@ def test_what_many_pieces_of_work_share_is_sent_once(connected):
 
 
 def test_a_killed_worker_changes_nothing(connected, tmp_path):
-    make = lambda **deaths: Silly(
-        DeadlyEncoder(5, folder=str(tmp_path), **deaths), LeafChannel(), random_state=0
-    )
+    def make(**deaths):
+        encoder = DeadlyEncoder(5, folder=str(tmp_path), **deaths)
+        return Silly(encoder, LeafChannel(), random_state=0)
+
     there = make().partial_fit_many(tasks())
     assert (tmp_path / "0").exists(), "nobody was killed"
     assert_same(there, taught(make(deaths=0), tasks()))

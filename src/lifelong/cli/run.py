@@ -33,9 +33,10 @@ Examples:
 
   lifelong run cifar-10x10 --engine ray --engine-address 10.0.0.1:6379
 
-Rows are stored as they are measured. Stop a run whenever you like (Ctrl-C, power cut): the same command goes on. More
-learners or repetitions may be asked for later, in the same directory. Exit codes: 0 all measured, 1 an error, 3 some
-learners failed (their rows say why; the same command tries them again), 130 stopped.
+Rows are stored as they are measured. Stop a run whenever you like (Ctrl-C, power cut): the same
+command goes on. More learners or repetitions may be asked for later, in the same directory. Exit
+codes: 0 all measured, 1 an error, 3 some learners failed (their rows say why; the same command
+tries them again), 130 stopped.
 """
 
 

@@ -66,7 +66,9 @@ def evaluate(
     >>> import numpy as np
     >>> from lifelong import SillyForest, evaluate
     >>> from lifelong.tasks.simulations import xor_stream
-    >>> table = evaluate(lambda seed: SillyForest(random_state=seed), lambda seed: xor_stream(random_state=seed), 2)
+    >>> def make_learner(seed):
+    ...     return SillyForest(random_state=seed)
+    >>> table = evaluate(make_learner, lambda seed: xor_stream(random_state=seed), 2)
     >>> np.allclose(table.transfer, table.forward_transfer + table.backward_transfer)
     True
     """

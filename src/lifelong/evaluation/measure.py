@@ -5,6 +5,7 @@ it is known.
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,9 +90,7 @@ def measurements(
             return
         yield Training(name, stage)
         task = stream.named(name)
-        seconds = _seconds(
-            lambda task=task: learner.partial_fit(task.X_train, task.y_train, task=task.name)
-        )  # type: ignore[misc]
+        seconds = _seconds(partial(learner.partial_fit, task.X_train, task.y_train, task=task.name))
         sizes = learner.sizes()
         for known in names[: stage + 1]:
             if wanted(STAGE, known, stage):

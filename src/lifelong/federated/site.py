@@ -42,8 +42,9 @@ class Site:
     --------
     >>> import tempfile
     >>> from lifelong import SillyForest, load, save
+    >>> learner = SillyForest(random_state=0)
+    >>> learner = learner.partial_fit([[0.0], [1.0]] * 5, ["no", "yes"] * 5, task="scans")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = SillyForest(random_state=0).partial_fit([[0.0], [1.0]] * 5, ["no", "yes"] * 5, task="scans")
     ...     save(learner, folder)
     ...     reply = Site("lyon", folder).answer(Request())
     >>> list(reply.encoders)

@@ -23,7 +23,8 @@ def with_priors(
     p'(k | x) ∝ p(k | x) · π'_k / π_k: Bayes' rule, if only the shares differ and not what rows of a
     class look like.
 
-    >>> with_priors(np.array([[0.5, 0.5]]), {"a": 0.9, "b": 0.1}, np.array(["a", "b"]), np.array([0.5, 0.5]))
+    >>> classes, shares = np.array(["a", "b"]), np.array([0.5, 0.5])
+    >>> with_priors(np.array([[0.5, 0.5]]), {"a": 0.9, "b": 0.1}, classes, shares)
     array([[0.9, 0.1]])
     """
     labels = classes.tolist()

@@ -5,7 +5,7 @@ A saved learner is a directory::
 
     manifest.json                        everything but arrays; its last line is its own SHA-256
     encoder-<sha256>.safetensors         one per encoder, complete in itself
-    channel-<sha256>.safetensors         parts of one task's channel (or densities) for the encoders of one save
+    channel-<sha256>.safetensors         a task's channel (or densities) for one save's encoders
     rows-<sha256>.safetensors            stored rows of one task
     network-, values-<sha256>.safetensors   what references have learnt
     lock                                 held by the one writer (flock)

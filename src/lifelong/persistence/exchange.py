@@ -76,8 +76,9 @@ def export_encoder(learner: Silly, task: Name, file: str | Path) -> None:
     --------
     >>> import tempfile
     >>> from lifelong import SillyForest
-    >>> lyon = SillyForest(random_state=0).partial_fit([[0.0], [1.0]] * 5, ["no", "yes"] * 5, task="Lyon")
-    >>> turin = SillyForest(random_state=0).partial_fit([[0.0], [3.0]] * 5, ["no", "yes"] * 5, task="Turin")
+    >>> labels = ["no", "yes"] * 5
+    >>> lyon = SillyForest(random_state=0).partial_fit([[0.0], [1.0]] * 5, labels, task="Lyon")
+    >>> turin = SillyForest(random_state=0).partial_fit([[0.0], [3.0]] * 5, labels, task="Turin")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     export_encoder(lyon, "Lyon", f"{folder}/lyon.encoder")
     ...     list(turin.add_encoder(f"{folder}/lyon.encoder", name="Lyon").encoders_)

@@ -106,7 +106,7 @@ def _member(frame: Frame, node: Json, inputs: torch.Tensor) -> Member:
     learner: Any = frame.learner
     known = all(
         task < len(records) and width <= len(records[task].classes)
-        for task, width in zip(tasks, widths)
+        for task, width in zip(tasks, widths, strict=False)
     )
     expect(
         len(tasks) == len(widths) == len(set(tasks)) > 0 and known,

@@ -7,6 +7,7 @@ builds the network and the file fills it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -189,16 +190,15 @@ def unpack_network(
         if layers is None and name == "body":
             part = _by_function(network, in_shape)
         else:
-            part = built_hollow(
-                lambda layers=layers: _formatted(rebuild(layers), last), len(tensors)
-            )  # type: ignore[misc]
+            part = built_hollow(partial(_rebuilt, layers, last), len(tensors))
         parts.append(filled(part, tensors, place))
     body = nn.Sequential(*parts).eval().requires_grad_(False)
     expect(any(True for _ in body.buffers()), at, "has no standardisation")
     return FittedNetwork(body, in_shape)
 
 
-def _formatted(body: nn.Module, channels_last: int) -> nn.Module:
+def _rebuilt(layers: Json, channels_last: int) -> nn.Module:
+    body = rebuild(layers)
     if channels_last:
         body = body.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     return body

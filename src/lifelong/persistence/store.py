@@ -56,8 +56,9 @@ class Store:
     --------
     >>> import tempfile
     >>> from lifelong import SillyForest
+    >>> X, y = [[0.0], [1.0]] * 5, ["no", "yes"] * 5
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     a = SillyForest(random_state=0, store=folder).partial_fit([[0.0], [1.0]] * 5, ["no", "yes"] * 5, task="a")
+    ...     a = SillyForest(random_state=0, store=folder).partial_fit(X, y, task="a")
     ...     b = SillyForest(random_state=0, store=folder)  # another process, after a crash
     ...     print(list(b.tasks_), b.predict([[0.9]], task="a"))
     ['a'] ['yes']

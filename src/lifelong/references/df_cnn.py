@@ -103,14 +103,14 @@ class DFCNN(NetworkLearner):
     """Convolution kernels are generated from a small shared base by factors that belong to the
     task.
 
-        kernel_l = contract(U_{l,t}, ReLU(deconvolution_{l,t}(base_l)));  the bases and the current task's part train
+        kernel_l = contract(U_{l,t}, ReLU(deconvolution_{l,t}(base_l)))
 
-    Old tasks' kernels change whenever the bases change, with nothing to hold them: forgetting is
-    expected. Dense layers and batch norms belong to the task (our reading); the channels of the
-    bases for a fifth convolution continue their series. The bases start small, so that tasks do
-    learn them (our choice; started ten times larger, nothing was forgotten in three CIFAR tasks).
-    Learning rate as for ProgNN. **Images only**: a base is a patch of a kernel, and dense layers
-    have none.
+    The bases and the current task's part train. Old tasks' kernels change whenever the bases
+    change, with nothing to hold them: forgetting is expected. Dense layers and batch norms belong
+    to the task (our reading); the channels of the bases for a fifth convolution continue their
+    series. The bases start small, so that tasks do learn them (our choice; started ten times
+    larger, nothing was forgotten in three CIFAR tasks). Learning rate as for ProgNN.
+    **Images only**: a base is a patch of a kernel, and dense layers have none.
 
     Parameters
     ----------

@@ -156,7 +156,8 @@ class ProgNN(NetworkLearner):
     """A new column of layers per task, which reads the frozen columns of all earlier tasks: nothing
     is ever forgotten.
 
-        h_l = ReLU(BN(W_l h_{l−1} + Σ_j V_lj ReLU(U_lj a_lj h^(j)_{l−1})))   for l > 1;  U: 1×1, V: 3×3 convolutions
+        h_l = ReLU(BN(W_l h_{l−1} + Σ_j V_lj ReLU(U_lj a_lj h^(j)_{l−1})))   for l > 1;
+        U: 1×1, V: 3×3 convolutions
 
     Backward transfer is exactly 0. No laterals into layer 1 or into the dense layers after
     convolutions; on flat rows the dense layers carry them. Parameters grow with T². The learning

@@ -126,7 +126,8 @@ class RanDumb(Learner):
     """Rows become random Fourier features; a row belongs to the class of its task with the nearest
     mean.
 
-        z(x) = √(2/D) cos(W x + b);   Σ = (1 − ρ) S + ρ tr(S)/D · I;   argmin_k (z − μ_k)ᵀ Σ⁻¹ (z − μ_k)
+        z(x) = √(2/D) cos(W x + b);   Σ = (1 − ρ) S + ρ tr(S)/D · I;
+        argmin_k (z − μ_k)ᵀ Σ⁻¹ (z − μ_k)
 
     S is the covariance within the classes of all tasks so far, shared, and exact however the rows
     arrive; so old tasks gain from new ones. ρ is the oracle approximating shrinkage, which also

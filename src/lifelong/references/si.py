@@ -49,7 +49,8 @@ def importance(W: torch.Tensor, moved: torch.Tensor, xi: float) -> torch.Tensor:
 class SI(NetworkLearner):
     """Weights along whose path the loss fell are held near where the last task left them.
 
-        W += −g·Δθ each step;  after a task: Ω += W / ((θ − θ_prev)² + ξ);  loss = CE + c Σ_i Ω_i (θ_i − θ_prev,i)²
+        W += −g·Δθ each step;  after a task: Ω += W / ((θ − θ_prev)² + ξ);
+        loss = CE + c Σ_i Ω_i (θ_i − θ_prev,i)²
 
     W and θ_prev start anew with every task. Negative W counts as 0 per task, so Ω never falls (our
     decision; the formula alone would let a weight be pushed away). Shared layers only, as for EWC.

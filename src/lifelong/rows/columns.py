@@ -304,9 +304,8 @@ def _check_finite(column: Column, values: NDArray[np.float64]) -> None:
 def date_parts(dates: NDArray[Any]) -> NDArray[np.float32]:
     """Year, month, day, weekday (0: Monday), hour with its fraction, days since 1970: (n, 6).
 
-    >>> date_parts(np.array(["1970-01-02T12:00", "NaT"], "datetime64[ns]"))
-    array([[1970. ,    1. ,    2. ,    4. ,   12. ,    1.5],
-           [   nan,    nan,    nan,    nan,    nan,    nan]], dtype=float32)
+    >>> date_parts(np.array(["1970-01-02T12:00", "NaT"], "datetime64[ns]")).tolist()
+    [[1970.0, 1.0, 2.0, 4.0, 12.0, 1.5], [nan, nan, nan, nan, nan, nan]]
     """
     years = dates.astype("datetime64[Y]")
     months = dates.astype("datetime64[M]")

@@ -262,7 +262,8 @@ _ISO_DATE = re.compile(
 def dates_in(texts: Texts) -> NDArray[Any] | None:
     """The dates (n,) that texts hold, if all of them are written as ISO 8601 has it; else None.
 
-    >>> dates_in(Texts(np.array([0, -1], np.int32), ["2013-03-01 06:00:00"])).astype("datetime64[h]")
+    >>> texts = Texts(np.array([0, -1], np.int32), ["2013-03-01 06:00:00"])
+    >>> dates_in(texts).astype("datetime64[h]")
     array(['2013-03-01T06', 'NaT'], dtype='datetime64[h]')
     """
     if not texts.values:
@@ -304,8 +305,7 @@ def _from_array(X: Any) -> Table:
     booleans = frozenset(names) if array.dtype.kind == "b" else frozenset()
     if array.dtype.kind in "biuf":
         numbers = array.astype(np.float64)
-        columns = {name: numbers[:, at] for at, name in enumerate(names)}
-        return Table(columns, booleans, len(array))
+        return Table({name: numbers[:, at] for at, name in enumerate(names)}, booleans, len(array))
     if array.dtype.kind == "M":
         dates = array.astype("datetime64[ns]")
         return Table({name: dates[:, at] for at, name in enumerate(names)}, booleans, len(array))

@@ -68,7 +68,8 @@ class Task:
         """A task from rows and labels alone: ``test_share`` of each class's rows, drawn at random,
         are for testing.
 
-        >>> Task.from_arrays("site-a", [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"], test_share=0.5)
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+        >>> Task.from_arrays("site-a", X, y, test_share=0.5)
         Task('site-a', train (2, 1), test (2, 1), 2 classes)
         """
         rows = check_rows(X, owner=f"task {name!r}")

@@ -40,7 +40,8 @@ def from_frame(
 
     Examples
     --------
-    >>> frame = {"site": ["a", "a", "b", "b"], "ill": [0, 1, 0, 1], "x": [1.0, 2.0, 3.0, 4.0], "held": [0, 1, 0, 1]}
+    >>> frame = {"site": ["a", "a", "b", "b"], "ill": [0, 1, 0, 1]}
+    >>> frame |= {"x": [1.0, 2.0, 3.0, 4.0], "held": [0, 1, 0, 1]}
     >>> from_frame(frame, task_column="site", label_column="ill", test_column="held")
     TaskStream(2 tasks: 'a', 'b')
     """
