@@ -14,18 +14,20 @@ def rows(quick: bool) -> Iterator[Row]:
     """Four figures per number of tasks; one row that says why where ProgLearn is missing."""
     try:
         with both_workers() as (ours, theirs):
-            yield from _forest(ours, theirs, [5] if quick else [10, 20, 40], quick)
-            yield from _network(ours, theirs, 2 if quick else 5, quick)
+            yield from _forest(ours, theirs, quick)
+            yield from _network(ours, theirs, quick)
     except MissingError as reason:
         yield Row("SiLLy-F and SiLLy-N", "ProgLearn 0.0.7", None, note=str(reason))
 
 
-def _forest(ours: Worker, theirs: Worker, sizes: list[int], quick: bool) -> Iterator[Row]:
-    n_features = 784 if quick else 3072
-    for worker in (
-        ours,
-        theirs,
-    ):  # what is imported, compiled or cached at first use is nobody's merit
+def _forest(ours: Worker, theirs: Worker, quick: bool) -> Iterator[Row]:
+    sizes = [10, 20, 40]
+    n_features = 3072
+    if quick:
+        sizes = [5]
+        n_features = 784
+    # What is imported, compiled or cached at first use is nobody's merit.
+    for worker in (ours, theirs):
         worker.ask("forest", tasks=2, rows=100, features=n_features)
     for size in sizes:
         settings = {"tasks": size, "rows": 500, "features": n_features}
@@ -49,17 +51,22 @@ def _forest(ours: Worker, theirs: Worker, sizes: list[int], quick: bool) -> Iter
         )
 
 
-def _network(ours: Worker, theirs: Worker, n_tasks: int, quick: bool) -> Iterator[Row]:
+def _network(ours: Worker, theirs: Worker, quick: bool) -> Iterator[Row]:
+    n_tasks = 5
+    repeats = 3
+    if quick:
+        n_tasks = 2
+        repeats = 1
     for worker in (ours, theirs):
         worker.ask("network", tasks=2, rows=100, epochs=1)
     settings = {"tasks": n_tasks, "rows": 500, "epochs": 5}
-    repeats = 1 if quick else 3
     pairs = in_turn(
         partial(ours.ask, "network", **settings),
         partial(theirs.ask, "network", **settings),
         repeats,
     )
-    what, against = f"SiLLy-N, {n_tasks} tasks × 500 × 28×28, 5 epochs", "ProgLearn's network"
+    what = f"SiLLy-N, {n_tasks} tasks × 500 × 28×28, 5 epochs"
+    against = "ProgLearn's network"
     yield compare(f"{what}: learning in all", against, pairs, "≥", 2, figure="total")
     yield compare("… predict 500 rows", against, pairs, "≥", 10, figure="predict")
     yield compare("… predict one row", against, pairs, "≥", 10, figure="predict one row")

@@ -25,7 +25,8 @@ Learner = SillyForest | SillyNetwork
 
 def tasks(n: int, rows: int) -> list[Task]:
     """Small images of ten classes that differ in brightness."""
-    rng, y = np.random.default_rng(0), np.arange(rows) % 10
+    rng = np.random.default_rng(0)
+    y = np.arange(rows) % 10
     draw = lambda: (rng.random((rows, 3, 16, 16)) + y[:, None, None, None] / 10).astype(np.float32)  # noqa: E731
     return [Task(f"t{number}", draw(), y, draw()[:20], y[:20]) for number in range(n)]
 
@@ -86,7 +87,8 @@ def main() -> None:
                 )
                 for task in stream:
                     answers = [
-                        one.predict_proba(task.X_test, task=task.name) for one in learnt.values()
+                        taught.predict_proba(task.X_test, task=task.name)
+                        for taught in learnt.values()
                     ]
                     np.testing.assert_array_equal(*answers)
 

@@ -19,7 +19,12 @@ def rows(quick: bool) -> Iterator[Row]:
     overhead shows.
     """
     X, y = image_tasks(1, 500, (3, 32, 32))[0]
-    recipe = Recipe(iterations=60 if quick else 200, batch_size=16)
+    iterations = 200
+    repeats = 7
+    if quick:
+        iterations = 60
+        repeats = 3
+    recipe = Recipe(iterations=iterations, batch_size=16)
     bare_loop(X, y, recipe)
     pairs = in_turn(
         side(
@@ -28,7 +33,7 @@ def rows(quick: bool) -> Iterator[Row]:
             )
         ),
         side(lambda: bare_loop(X, y, recipe)),
-        3 if quick else 7,
+        repeats,
     )
     what = f"plain fine-tuning, {recipe.iterations} steps of 16 rows"
     yield compare(what, "a bare loop, same fused Adam", pairs, "≤", 1.05)
@@ -37,7 +42,8 @@ def rows(quick: bool) -> Iterator[Row]:
 def bare_loop(X: np.ndarray, y: np.ndarray, recipe: Recipe) -> None:
     """The same steps, and nothing else."""
     torch.set_num_threads(1)
-    inputs, targets = torch.from_numpy(X), torch.from_numpy(y)
+    inputs = torch.from_numpy(X)
+    targets = torch.from_numpy(y)
     model = nn.Sequential(Standardise(inputs), cnn((3, 32, 32), 0.25), nn.Linear(500, 10))
     optimiser = torch.optim.Adam(model.parameters(), lr=recipe.lr, fused=True)
     done = 0

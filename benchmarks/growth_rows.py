@@ -14,14 +14,20 @@ FEATURES = 20
 
 def rows(quick: bool) -> Iterator[Row]:
     """Each side learns in a process of its own, so that peaks of memory are its own, too."""
-    for n in [500, 50_000] if quick else [500, 5000, 50_000, 1_000_000]:
-        repeats = 1 if n > 50_000 or (quick and n > 500) else 3
+    sizes = [500, 5000, 50_000, 1_000_000]
+    if quick:
+        sizes = [500, 50_000]
+    for n in sizes:
+        repeats = 3
+        if n > 50_000 or (quick and n > 500):
+            repeats = 1
         pairs = [(_fresh("silly_forest", n), _fresh("random_forest", n)) for _ in range(repeats)]
         what = f"SiLLy-F, one task of {n} × {FEATURES}"
         yield compare(what, "RandomForestClassifier", pairs, "≤", 1.3)
-        ours, theirs = (one["bytes at most"] / (4 * n * FEATURES) for one in pairs[0])
+        ours, theirs = (measured["bytes at most"] / (4 * n * FEATURES) for measured in pairs[0])
         note = f"as a multiple of X in float32: ours {ours:.1f}, theirs {theirs:.1f}"
-        what, figure = "… memory beyond X at the peak", "bytes at most"
+        what = "… memory beyond X at the peak"
+        figure = "bytes at most"
         yield compare(what, "RandomForestClassifier", pairs, "≤", None, figure=figure, note=note)
 
 

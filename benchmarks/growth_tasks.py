@@ -27,7 +27,10 @@ class Point(NamedTuple):
 
 def rows(quick: bool) -> Iterator[Row]:
     """Small tasks, 100 rows × 50 features: exponents of T, and what 1000 of them cost in all."""
-    sizes = [10, 32, 100] if quick else [10, 32, 100, 316, 1000]
+    if quick:
+        sizes = [10, 32, 100]
+    else:
+        sizes = [10, 32, 100, 316, 1000]
     stream = flat_tasks(max(sizes), 100, 50, n_classes=5)
     for mode, budget, most in (("growing", None, 1.0), (f"budget of {BUDGET}", BUDGET, 0.1)):
         points, seconds = _grow(
@@ -35,16 +38,19 @@ def rows(quick: bool) -> Iterator[Row]:
         )
         what = f"{mode}, {points[0].n_tasks} → {points[-1].n_tasks} tasks"
         yield _exponent(
-            f"{what}: one more task", points, [one.learn for one in points], most, _linear(points)
+            f"{what}: one more task",
+            points,
+            [point.learn for point in points],
+            most,
+            _linear(points),
         )
-        linear = (
-            most if budget else 1.05
-        )  # every encoder sees every row: linear, as far as a clock can tell
+        # Every encoder sees every row: linear, as far as a clock can tell.
+        linear = most if budget else 1.05
         yield _exponent(
-            f"{what}: predict 1000 rows", points, [one.predict for one in points], linear
+            f"{what}: predict 1000 rows", points, [point.predict for point in points], linear
         )
         yield _exponent(
-            f"{what}: bytes per task", points, [one.bytes_per_task for one in points], most
+            f"{what}: bytes per task", points, [point.bytes_per_task for point in points], most
         )
         if budget is None:
             what = f"{len(stream)} tasks × 100 × 50"
@@ -66,7 +72,7 @@ def _grow(
         if t + 1 in sizes:
             predicting = [timed(lambda: learner.predict(X, task=0))["CPU s"] for _ in range(3)]
             sizes_now = learner.sizes()
-            held = sum(size for part, size in sizes_now.items() if part != "parameters")
+            held = sum(size for content, size in sizes_now.items() if content != "parameters")
             point = Point(
                 t + 1, statistics.median(spent[-5:]), statistics.median(predicting), held / (t + 1)
             )
@@ -78,7 +84,7 @@ def _exponent(
     work: str, points: Sequence[Point], values: Sequence[float], most: float, note: str = ""
 ) -> Row:
     """The slope of log cost over log T, by least squares."""
-    slope = float(np.polyfit(np.log([one.n_tasks for one in points]), np.log(values), 1)[0])
+    slope = float(np.polyfit(np.log([point.n_tasks for point in points]), np.log(values), 1)[0])
     unit = "B" if "bytes" in work else "CPU s"
     return Row(
         work,
@@ -95,7 +101,9 @@ def _exponent(
 
 
 def _linear(points: Sequence[Point]) -> str:
-    slope, base = np.polyfit([one.n_tasks for one in points], [one.learn for one in points], 1)
+    slope, base = np.polyfit(
+        [point.n_tasks for point in points], [point.learn for point in points], 1
+    )
     return f"{base * 1e3:.0f} ms + {slope * 1e6:.0f} µs per task known"
 
 

@@ -19,7 +19,10 @@ def docstring_lines(tree: ast.Module) -> int:
     total = 0
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
+            if node.body:
+                first = node.body[0]
+            else:
+                first = None
             if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
                 continue
             if isinstance(first.value.value, str):
@@ -33,8 +36,8 @@ def is_packed(node: ast.AST) -> bool:
         return False
     if not isinstance(node.targets[0], ast.Tuple):
         return False
-    names = sorted(ast.unparse(one) for one in node.targets[0].elts)
-    return names != sorted(ast.unparse(one) for one in node.value.elts)
+    names = sorted(ast.unparse(target) for target in node.targets[0].elts)
+    return names != sorted(ast.unparse(target) for target in node.value.elts)
 
 
 def defined(tree: ast.Module) -> Iterator[str]:
@@ -43,7 +46,7 @@ def defined(tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
             yield node.name
         elif isinstance(node, ast.Assign):
-            yield from (one.id for one in node.targets if isinstance(one, ast.Name))
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             yield node.target.id
 
@@ -83,7 +86,9 @@ def measure(folder: Path) -> dict[str, float]:
         "packed assignments per kLOC": 1000 * packed / n_lines,
         "ternaries per kLOC": 1000 * ternaries / n_lines,
         "docstring lines, % of lines that are not empty": 100 * n_doc / n_code,
-        "names defined in more than one module": sum(len(one) > 1 for one in homes.values()),
+        "names defined in more than one module": sum(
+            len(found_in) > 1 for found_in in homes.values()
+        ),
         "imports of lifelong inside functions": backward,
     }
 

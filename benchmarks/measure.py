@@ -36,12 +36,15 @@ class Row:
         """Whether the target is met; None where there is none, or nothing was measured."""
         if self.ratio is None or self.target is None:
             return None
-        return self.ratio <= self.target if self.sense == "≤" else self.ratio >= self.target
+        if self.sense == "≤":
+            return self.ratio <= self.target
+        return self.ratio >= self.target
 
 
 def timed(work: Callable[[], object]) -> Figures:
     """Wall-clock and CPU seconds of one run of the work in this process."""
-    wall, cpu = time.perf_counter(), time.process_time()
+    wall = time.perf_counter()
+    cpu = time.process_time()
     work()
     return {"s": time.perf_counter() - wall, "CPU s": time.process_time() - cpu}
 
@@ -69,8 +72,15 @@ def compare(
     """The row: with "≤" the ratio is ours ÷ theirs, with "≥" it is theirs ÷ ours (how many times
     faster or smaller).
     """
-    ours, theirs = ([one[figure] for one in part] for part in zip(*pairs, strict=True))
-    ratios = [b / a if sense == "≥" else a / b for a, b in zip(ours, theirs, strict=True)]
+    ours, theirs = ([measured[figure] for measured in side] for side in zip(*pairs, strict=True))
+    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
+    if sense == "≥":
+        ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
+    unit = figure
+    if "bytes" in figure:
+        unit = "B"
+    elif figure != "s":
+        unit = "CPU s"
     return Row(
         work,
         against,
@@ -79,7 +89,7 @@ def compare(
         target,
         statistics.median(ours),
         statistics.median(theirs),
-        "B" if "bytes" in figure else "s" if figure == "s" else "CPU s",
+        unit,
         (min(ratios), max(ratios)),
         os.getloadavg()[0],
         note,

@@ -13,7 +13,8 @@ from lifelong.learners.algorithms import train_encoders
 def rows(quick: bool) -> Iterator[Row]:
     """Four CNNs, and 20 wide forests."""
     note = "needs two idle cores"
-    images, wide = image_tasks(4, 500, (3, 32, 32)), flat_tasks(20, 500, 3072)
+    images = image_tasks(4, 500, (3, 32, 32))
+    wide = flat_tasks(20, 500, 3072)
     sides = {
         "4 CNNs": lambda jobs: _train(
             SillyNetwork("cnn", epochs=2, n_jobs=jobs, random_state=0), images

@@ -54,15 +54,13 @@ def network(tasks: int, rows: int, epochs: int) -> Figures:
     )
     learner = LifelongClassificationNetwork(model, optimizer="adam", epochs=epochs, batch_size=32)
     stream = [(X.transpose(0, 2, 3, 1), y) for X, y in image_tasks(tasks, rows, (1, 28, 28))]
-    return _measured(learner, lambda one, X, y, t: one.add_task(X, y, task_id=t), stream)
+    return _measured(learner, lambda learning, X, y, t: learning.add_task(X, y, task_id=t), stream)
 
 
 def _measured(learner: Any, add: Any, stream: list[tuple[np.ndarray, np.ndarray]]) -> Figures:
     channels = Watch()
-    learner.set_voter, learner.set_decider = (
-        channels.over(learner.set_voter),
-        channels.over(learner.set_decider),
-    )
+    learner.set_voter = channels.over(learner.set_voter)
+    learner.set_decider = channels.over(learner.set_decider)
     return measured(
         stream,
         lambda X, y, t: add(learner, X, y, t),

@@ -64,7 +64,7 @@ def _answer(cases: dict[str, Any], out: Path) -> int:
         sys.exit(f"{out} holds answers already. Choose another directory.")
     print(f"{len(cases)} cases, by {lifelong.__file__}", flush=True)
     started = time.perf_counter()
-    told = started
+    last_line = started
     broken = 0
     for number, (name, case) in enumerate(cases.items(), start=1):
         try:
@@ -76,8 +76,8 @@ def _answer(cases: dict[str, Any], out: Path) -> int:
             answers = {}
         write_case(out, name, answers)
         now = time.perf_counter()
-        if now - told > _OFTEN or number == len(cases):
-            told = now
+        if now - last_line > _OFTEN or number == len(cases):
+            last_line = now
             print(f"{number:>5} of {len(cases)}  {now - started:4.0f} s  {name}", flush=True)
     used = time.process_time()
     print(f"{broken} cases broke down; {used:.0f} s of processor time.")
@@ -112,7 +112,9 @@ def compare(before: Path, after: Path) -> int:
         if found:
             different += 1
             print(f"{name}: {len(found)} of {len(old)} arrays differ; {found[0]}")
-    verdict = f"{different} cases differ" if different else "all bit for bit equal"
+    verdict = "all bit for bit equal"
+    if different:
+        verdict = f"{different} cases differ"
     print(f"{len(old_names | new_names)} cases, {n_arrays} arrays, {verdict}")
     return different
 
@@ -137,7 +139,7 @@ def main() -> None:
     given = vars(parser.parse_args())
     todo = {"write": write, "compare": compare, "save": save, "read": read, "keep": keep}
     failed = todo[given.pop("command")](**given)
-    sys.exit(1 if failed else 0)
+    sys.exit(bool(failed))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,9 @@ from lifelong._parallel import parallel_map, place
 from lifelong.learners.algorithms import train_encoder, update_old_channels
 
 CONSTANTS = Path(__file__).with_name("scale_constants.json")
-COLUMNS, CLASSES, SIZES = 100, 10, (2000, 8000)
+COLUMNS = 100
+CLASSES = 10
+SIZES = (2000, 8000)
 LEARNERS: dict[str, Callable[[], Any]] = {
     "forests, leaf channels": lambda: SillyForest(random_state=0),
     "forests of depth ≤ 6, leaf channels": lambda: SillyForest(max_depth=6, random_state=0),
@@ -39,7 +41,10 @@ LEARNERS: dict[str, Callable[[], Any]] = {
         (128, 128), channel="ridge", epochs=5, random_state=0
     ),
 }
-MB, GB, TB, HOUR = 1e6, 1e9, 1e12, 3600.0
+MB = 1e6
+GB = 1e9
+TB = 1e12
+HOUR = 3600.0
 
 
 def rows_of(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -63,7 +68,8 @@ def seconds(work: Callable[[], object], repeats: int = 3) -> float:
 def measure_learner(make: Callable[[], Any], n: int) -> dict[str, float]:
     """Of one task with ``n`` rows, one encoder, and one (task, encoder)."""
     learner = make().partial_fit(*rows_of(n, 0), task="a").partial_fit(*rows_of(n, 1), task="b")
-    known, parts = learner.knowledge_, learner._parts()
+    known = learner.knowledge_
+    parts = learner._parts()
     X, y = rows_of(n, 2)
     lesson = learner._lesson(known, X, y, "c")
     encoder, _ = train_encoder(parts.encoder, known.seed, "c", lesson)
@@ -162,8 +168,10 @@ def cost(
 ) -> dict[str, float]:
     """Bytes, memory and hours."""
     n = rows / tasks
-    one = {what: at["fixed"] + at["per row"] * n for what, at in known["learners"][learner].items()}
-    task_bytes, engine = n * known["row bytes"], known["engine"]
+    measured = known["learners"][learner]
+    per_task = {what: at["fixed"] + at["per row"] * n for what, at in measured.items()}
+    task_bytes = n * known["row bytes"]
+    engine = known["engine"]
     pairs = tasks * plan.read * plan.asked
     readers = min(
         workers, tasks * plan.asked
@@ -171,21 +179,23 @@ def cost(
     groups = max(plan.encoders / plan.read, 1.0)
     moved = (
         rows * known["row bytes"]  # rows, once
-        + plan.encoders * one["encoder bytes"]  # encoders home
-        + max(readers, groups) * plan.read * one["encoder bytes"]  # and out to whoever reads them
-        + pairs * one["channel bytes"]  # channels home
+        + plan.encoders * per_task["encoder bytes"]  # encoders home
+        + max(readers, groups)
+        * plan.read
+        * per_task["encoder bytes"]  # and out to whoever reads them
+        + pairs * per_task["channel bytes"]  # channels home
     )
-    working = plan.encoders * one["encoder seconds"] + pairs * one["channel seconds"]
+    working = plan.encoders * per_task["encoder seconds"] + pairs * per_task["channel seconds"]
     pieces = plan.encoders + tasks * plan.asked
     return {
-        "channels TB": pairs * one["channel bytes"] / TB,
-        "encoders GB": plan.encoders * one["encoder bytes"] / GB,
+        "channels TB": pairs * per_task["channel bytes"] / TB,
+        "encoders GB": plan.encoders * per_task["encoder bytes"] / GB,
         "stored rows GB": plan.stored * rows * known["row bytes"] / GB,
         "worker GB": (
             (
                 known["worker bytes"]
                 + task_bytes
-                + plan.read * (one["encoder bytes"] + one["channel bytes"])
+                + plan.read * (per_task["encoder bytes"] + per_task["channel bytes"])
             )
             / GB
         ),
@@ -212,11 +222,11 @@ def show(
         " workers"
     )
     for learner, measured in known["learners"].items():
-        one = {what: at["fixed"] + at["per row"] * n for what, at in measured.items()}
+        per_task = {what: at["fixed"] + at["per row"] * n for what, at in measured.items()}
         print(
-            f"\n**{learner}**: encoder {one['encoder bytes'] / MB:.2g} MB,"
-            f" {one['encoder seconds']:.2g} s; channel per encoder {one['channel bytes'] / MB:.2g}"
-            f" MB, {one['channel seconds']:.2g} s\n"
+            f"\n**{learner}**: encoder {per_task['encoder bytes'] / MB:.2g} MB,"
+            f" {per_task['encoder seconds']:.2g} s; channel per encoder"
+            f" {per_task['channel bytes'] / MB:.2g} MB, {per_task['channel seconds']:.2g} s\n"
         )
         table = {
             plan.name: cost(plan, known, learner, tasks, rows, workers)
@@ -231,7 +241,9 @@ def show(
 
 
 def _digits(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.2g}"
 
 
 def main() -> None:

@@ -40,11 +40,10 @@ def small_cnn(_: tuple[int, ...]) -> nn.Module:
 
 
 def _measured(learner: Any, encoder: Any, n_tasks: int, n_rows: int, shape: Any) -> Figures:
-    stream = (
-        flat_tasks(n_tasks, n_rows, shape)
-        if isinstance(shape, int)
-        else image_tasks(n_tasks, n_rows, shape)
-    )
+    if isinstance(shape, int):
+        stream = flat_tasks(n_tasks, n_rows, shape)
+    else:
+        stream = image_tasks(n_tasks, n_rows, shape)
     channels = Watch()
     learner._see = channels.over(
         learner._see

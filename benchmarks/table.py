@@ -23,13 +23,15 @@ PARTS = [
 ]
 RESULTS = Path("docs/results/bench")
 PAGE = Path("docs/performance.md")
-BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
+BEGIN = "<!-- bench: begin -->"
+END = "<!-- bench: end -->"
 
 
 def line(row: Row) -> str:
     """One row for the terminal."""
     verdict = {True: "met", False: "MISSED", None: ""}[row.met]
-    ours, theirs = quantity(row.ours, row.unit), quantity(row.theirs, row.unit)
+    ours = quantity(row.ours, row.unit)
+    theirs = quantity(row.theirs, row.unit)
     return (
         f"{row.work:58s} {ours:>10s} {theirs:>10s}  {ratio(row):>7s}  {target(row):7s} {verdict:6s}"
         f" {row.note}"
@@ -43,11 +45,14 @@ def write(rows: list[Row], name: str, folder: Path = RESULTS, page: Path | None 
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{name}.json"
     now = {row.part for row in rows}
-    old = json.loads(file.read_text())["rows"] if file.exists() else []
+    if file.exists():
+        old = json.loads(file.read_text())["rows"]
+    else:
+        old = []
     kept = [
-        Row(**{field: one[field] for field in asdict(rows[0])})
-        for one in old
-        if one["part"] not in now
+        Row(**{field: row[field] for field in asdict(rows[0])})
+        for row in old
+        if row["part"] not in now
     ]
     rows = sorted(
         kept + rows, key=lambda row: PARTS.index(row.part)
@@ -79,7 +84,8 @@ def machine() -> str:
 
 def markdown(rows: list[Row]) -> str:
     """The table as it is shown in the documentation."""
-    loads, times = [row.load for row in rows if row.load], sorted({row.measured for row in rows})
+    loads = [row.load for row in rows if row.load]
+    times = sorted({row.measured for row in rows})
     lines = [
         (
             f"{machine()}. Measured {times[0]} to {times[-1]} UTC, load average {min(loads):.1f} to"
@@ -91,12 +97,10 @@ def markdown(rows: list[Row]) -> str:
     ]
     for row in rows:
         verdict = {True: "met", False: "**missed**", None: ""}[row.met]
-        note = f"{verdict}{'; ' if verdict and row.note else ''}{row.note}"
-        spread = (
-            f" ({row.spread[0]:.3g}–{row.spread[1]:.3g})"
-            if row.spread and row.spread[0] != row.spread[1]
-            else ""
-        )
+        note = "; ".join(text for text in (verdict, row.note) if text)
+        spread = ""
+        if row.spread and row.spread[0] != row.spread[1]:
+            spread = f" ({row.spread[0]:.3g}–{row.spread[1]:.3g})"
         cells = [
             row.work,
             quantity(row.ours, row.unit),
@@ -112,17 +116,25 @@ def quantity(value: float | None, unit: str) -> str:
     if value is None:
         return ""
     if unit == "B":
-        return f"{value / 1e6:.3g} MB" if value >= 1e5 else f"{value / 1e3:.3g} kB"
-    return f"{value:.3g} s" if value >= 1 else f"{value * 1e3:.3g} ms"
+        if value >= 1e5:
+            return f"{value / 1e6:.3g} MB"
+        return f"{value / 1e3:.3g} kB"
+    if value >= 1:
+        return f"{value:.3g} s"
+    return f"{value * 1e3:.3g} ms"
 
 
 def ratio(row: Row) -> str:
     """As a number, or nothing."""
-    return (
-        "–" if row.ratio is None else f"{row.ratio:.3g}" if row.ratio < 100 else f"{row.ratio:.0f}"
-    )
+    if row.ratio is None:
+        return "–"
+    if row.ratio < 100:
+        return f"{row.ratio:.3g}"
+    return f"{row.ratio:.0f}"
 
 
 def target(row: Row) -> str:
     """Such as ≤ 1.1."""
-    return "" if row.target is None else f"{row.sense} {row.target:g}"
+    if row.target is None:
+        return ""
+    return f"{row.sense} {row.target:g}"

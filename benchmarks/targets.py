@@ -14,8 +14,10 @@ from benchmarks.table import put
 from lifelong.references import CONTROLS
 
 RESULTS = Path("docs/results")
-PAGE, README = Path("docs/channels.md"), Path("README.md")
-BEGIN, END = "<!-- targets: begin -->", "<!-- targets: end -->"
+PAGE = Path("docs/channels.md")
+README = Path("README.md")
+BEGIN = "<!-- targets: begin -->"
+END = "<!-- targets: end -->"
 
 BACKWARD = "backward_transfer"
 PAIRS = (
@@ -134,14 +136,11 @@ def safety() -> Iterator[str]:
     yield "|---" * (len(learners) + 3) + "|"
     for stream in dict.fromkeys(stream for stream, _ in first):
         of = {learner: first[stream, learner] for learner in learners}
-        shown = [f"{float(one['accuracy']):.3f}, {signed(one, BACKWARD)}" for one in of.values()]
+        shown = [f"{float(line['accuracy']):.3f}, {signed(line, BACKWARD)}" for line in of.values()]
         want, holds = harmless(stream)
         right = all(holds(of[ours], of[papers]) for ours, papers in PAIRS)
-        yield (
-            f"| {stream} | "
-            + " | ".join(shown)
-            + f" | {want} | {'met' if right else '**missed**'} |"
-        )
+        verdict = "met" if right else "**missed**"
+        yield (f"| {stream} | " + " | ".join(shown) + f" | {want} | {verdict} |")
 
 
 def harmless(stream: str) -> tuple[str, Callable[[Line, Line], bool]]:
@@ -202,14 +201,20 @@ def ablations() -> Iterator[str]:
 def wanted(race: Race) -> str:
     """The target in words."""
     rival, margin = race.ahead_of
-    more = [f"≥ {race.least:g}"] if race.least else [f"≥ {rival} + {margin:g}"] if rival else []
-    more += ["no task loses"] if race.every_task else []
-    return ", ".join(["> all", *more])
+    words = ["> all"]
+    if race.least:
+        words.append(f"≥ {race.least:g}")
+    elif rival:
+        words.append(f"≥ {rival} + {margin:g}")
+    if race.every_task:
+        words.append("no task loses")
+    return ", ".join(words)
 
 
 def met(race: Race, ours: Line, rivals: list[Line]) -> bool:
     """Whether ours is ahead of everybody, by enough, and gains and transfers are positive."""
-    accuracy, (rival, margin) = float(ours["accuracy"]), race.ahead_of
+    accuracy = float(ours["accuracy"])
+    rival, margin = race.ahead_of
     behind = [
         float(line["accuracy"]) + (margin if line["learner"] == rival else 0) for line in rivals
     ]
@@ -241,7 +246,9 @@ def quartiles(line: Line, statistic: str = "accuracy") -> str:
 def read(experiment: str, table: str) -> list[Line]:
     """A committed table; nothing if there is none."""
     file = RESULTS / experiment / table
-    return list(csv.DictReader(file.open())) if file.exists() else []
+    if file.exists():
+        return list(csv.DictReader(file.open()))
+    return []
 
 
 if __name__ == "__main__":

@@ -19,14 +19,19 @@ from lifelong.nets.architectures import Standardise, cnn
 def rows(quick: bool) -> Iterator[Row]:
     """The paper's CNN and its four times narrower one, on 335 images of 32×32, one thread each."""
     X, y = image_tasks(1, 335, (3, 32, 32))[0]
+    epochs = 3
+    repeats = 7
+    if quick:
+        epochs = 1
+        repeats = 3
     for width in (1.0, 0.25):
-        recipe = Recipe(epochs=1 if quick else 3)
+        recipe = Recipe(epochs=epochs)
         encoder = NetworkEncoder("cnn", width=width, max_samples=1.0, recipe=recipe)
         bare_loop(X, y, width, recipe)
         pairs = in_turn(
             side(lambda e=encoder: e.fit(X, y, rng=np.random.default_rng(0))),
             side(lambda w=width, r=recipe: bare_loop(X, y, w, r)),
-            3 if quick else 7,
+            repeats,
         )
         yield compare(
             f"training an encoder, the paper's CNN × {width}",
@@ -40,7 +45,8 @@ def rows(quick: bool) -> Iterator[Row]:
 def bare_loop(X: np.ndarray, y: np.ndarray, width: float, recipe: Recipe) -> None:
     """What a PyTorch tutorial does, with nothing switched on."""
     torch.set_num_threads(1)
-    inputs, targets = torch.from_numpy(X), torch.from_numpy(y)
+    inputs = torch.from_numpy(X)
+    targets = torch.from_numpy(y)
     body = cnn((3, 32, 32), width).to(memory_format=torch.contiguous_format)
     model = nn.Sequential(Standardise(inputs), body, nn.Linear(body[-2].out_features, 10))
     optimiser = torch.optim.Adam(model.parameters(), lr=recipe.lr)

@@ -53,7 +53,8 @@ def walk() -> None:
     ):
         X = rng.random((n_train, p), dtype=np.float32)
         forest = ForestEncoder(n_trees).fit(X, (10 * X[:, 0]).astype(int), rng=rng)
-        rows, descend = rng.random((n, p), dtype=np.float32), _descent(forest)
+        rows = rng.random((n, p), dtype=np.float32)
+        descend = _descent(forest)
         assert np.array_equal(descend(rows), forest.encode(rows))
         sides = {
             "scikit-learn": lambda f=forest, r=rows: f.encode(r),
@@ -71,7 +72,8 @@ def _descent(forest: FittedForest) -> Callable[[np.ndarray], np.ndarray]:
     )
     feature = np.concatenate([np.maximum(tree.feature, 0) for tree in forest.trees])
     threshold = np.concatenate([tree.threshold for tree in forest.trees])
-    number, inner = np.concatenate(forest.leaf_of_node), children[:, 0] >= 0
+    number = np.concatenate(forest.leaf_of_node)
+    inner = children[:, 0] >= 0
 
     def descend(X: np.ndarray) -> np.ndarray:
         place = np.tile(starts[:-1], len(X))
@@ -89,16 +91,25 @@ def _descent(forest: FittedForest) -> Callable[[np.ndarray], np.ndarray]:
 def training() -> None:
     """One epoch of the paper's CNN and of a narrow one, in several ways."""
     rng = np.random.default_rng(0)
-    X, y = torch.from_numpy(rng.random((335, 3, 32, 32), dtype=np.float32)), torch.arange(335) % 10
-    last, default = torch.channels_last, torch.contiguous_format
+    X = torch.from_numpy(rng.random((335, 3, 32, 32), dtype=np.float32))
+    y = torch.arange(335) % 10
+    last = torch.channels_last
+    default = torch.contiguous_format
 
     def epoch(
         width: float, weights: torch.memory_format, *, fused: bool = True, once: bool = False
     ) -> None:
-        body, standardise = cnn((3, 32, 32), width).to(memory_format=weights), Standardise(X)
-        rows = standardise(X).to(memory_format=weights) if once else X
+        body = cnn((3, 32, 32), width).to(memory_format=weights)
+        standardise = Standardise(X)
+        if once:
+            rows = standardise(X).to(memory_format=weights)
+        else:
+            rows = X
         head = nn.Linear(body[-2].out_features, 10)
-        model = nn.Sequential(body, head) if once else nn.Sequential(standardise, body, head)
+        if once:
+            model = nn.Sequential(body, head)
+        else:
+            model = nn.Sequential(standardise, body, head)
         optimiser = torch.optim.Adam(model.parameters(), fused=fused)
         for batch in torch.randperm(335).split(32):
             optimiser.zero_grad()
@@ -119,9 +130,10 @@ def training() -> None:
 def chunks() -> None:
     """500 images through the paper's CNN, so many at a time."""
     for shape in ((3, 32, 32), (3, 84, 84)):
-        net, X = cnn(shape).eval(), torch.randn(500, *shape)
+        net = cnn(shape).eval()
+        X = torch.randn(500, *shape)
         sides = {
-            str(n): lambda n=n, net=net, X=X: [net(part) for part in X.split(n)]
+            str(n): lambda n=n, net=net, X=X: [net(batch) for batch in X.split(n)]
             for n in (500, 250, 128, 97, 32)
         }
         with torch.inference_mode():
@@ -134,7 +146,8 @@ def neighbours() -> None:
     known, rows = (rng.random((n, 2000), dtype=np.float32) for n in (165, 500))
 
     def product(dtype: type) -> np.ndarray:
-        a, b = known.astype(dtype), rows.astype(dtype)
+        a = known.astype(dtype)
+        b = rows.astype(dtype)
         return np.argpartition((a * a).sum(axis=1) - 2 * (b @ a.T), 12, axis=1)[:, :13]
 
     def searched() -> np.ndarray:
@@ -167,10 +180,14 @@ def precision() -> None:
 
 def _judge(what: str, stream_name: str, network: str, recipe: Recipe) -> None:
     """Networks of five tasks, judged by a quarter of each task's training rows."""
-    stream, shares, began = load(stream_name, random_state=100), [], time.process_time()
+    stream = load(stream_name, random_state=100)
+    shares = []
+    began = time.process_time()
     for name in stream.names[:5]:
-        task, rows = stream.named(name), np.random.default_rng(0).permutation(500)
-        known, held = rows[:375], rows[375:]
+        task = stream.named(name)
+        rows = np.random.default_rng(0).permutation(500)
+        known = rows[:375]
+        held = rows[375:]
         model = NetworkClassifier(network, recipe=recipe, random_state=0)
         model.fit(task.X_train[known], task.y_train[known])
         shares.append(model.score(task.X_train[held], task.y_train[held]))

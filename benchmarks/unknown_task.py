@@ -79,7 +79,9 @@ def novelty(make, tasks: list[Task]) -> None:
 
     Densities of rows do not depend on encoders, so one tree per task will do.
     """
-    known, new, areas = [], [], []
+    known = []
+    new = []
+    areas = []
     for left_out in tasks:
         learner = make()
         for task in tasks:
@@ -114,8 +116,11 @@ def main() -> None:
     parser.add_argument("--channel")
     parser.add_argument("--seed", type=int, default=100)
     chosen = parser.parse_args()
-    settings = {} if chosen.learner == "silly-f" else SHORT
-    settings = settings | ({"channel": chosen.channel} if chosen.channel else {})
+    settings = {}
+    if chosen.learner != "silly-f":
+        settings |= SHORT
+    if chosen.channel:
+        settings["channel"] = chosen.channel
     tasks = [held_back(task) for task in load(chosen.dataset, random_state=chosen.seed)]
     learner = make_learner(chosen.learner, 0, **settings)
     for task in tasks:

@@ -104,7 +104,10 @@ def measured(
     ``channels`` watches what a learner does after training an encoder; of that, ``encoder.push`` is
     rows going through encoders. ``held()`` is what channels are made of.
     """
-    total, pushing, rows, one_row = Watch(), Watch(), Watch(), Watch()
+    total = Watch()
+    pushing = Watch()
+    rows = Watch()
+    one_row = Watch()
     plain = getattr(encoder, push)
     setattr(encoder, push, pushing.over(plain))
     with total:
@@ -131,23 +134,25 @@ def deep_bytes(*things: Any) -> int:
     """Bytes of Python objects and of everything they hold, each counted once; trees by their nodes
     and values.
     """
-    total, seen, left = 0, set(), list(things)
+    total = 0
+    seen = set()
+    left = list(things)
     while left:
-        one = left.pop()
-        if id(one) in seen or isinstance(one, type):
+        thing = left.pop()
+        if id(thing) in seen or isinstance(thing, type):
             continue
-        seen.add(id(one))
-        total += sys.getsizeof(one)
-        if type(one).__name__ == "ndarray":
-            if one.base is not None:
-                total += one.nbytes
-        elif type(one).__name__ == "Tree":
-            state = one.__getstate__()
+        seen.add(id(thing))
+        total += sys.getsizeof(thing)
+        if type(thing).__name__ == "ndarray":
+            if thing.base is not None:
+                total += thing.nbytes
+        elif type(thing).__name__ == "Tree":
+            state = thing.__getstate__()
             total += state["nodes"].nbytes + state["values"].nbytes
-        elif isinstance(one, dict):
-            left += [*one, *one.values()]
-        elif isinstance(one, list | tuple | set):
-            left += one
-        elif hasattr(one, "__dict__"):
-            left.append(vars(one))
+        elif isinstance(thing, dict):
+            left += [*thing, *thing.values()]
+        elif isinstance(thing, list | tuple | set):
+            left += thing
+        elif hasattr(thing, "__dict__"):
+            left.append(vars(thing))
     return total

@@ -61,10 +61,8 @@ def make_certificates(folder: Path) -> None:
             .sign(signer, hashes.SHA256())
         )
 
-    authority, server = (
-        ec.generate_private_key(ec.SECP256R1()),
-        ec.generate_private_key(ec.SECP256R1()),
-    )
+    authority = ec.generate_private_key(ec.SECP256R1())
+    server = ec.generate_private_key(ec.SECP256R1())
     pem = serialization.Encoding.PEM
     ca = certificate("throw-away CA", authority, "throw-away CA", authority, is_ca=True)
     signed = certificate("loopback", server, "throw-away CA", authority, is_ca=False)
@@ -86,7 +84,8 @@ class Federation:
     """Flower's processes, and the folder for their certificates, settings and logs."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.port = folder, free_port()
+        self.folder = folder
+        self.port = free_port()
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         folder.mkdir(parents=True, exist_ok=True)
         make_certificates(folder)
@@ -129,10 +128,9 @@ class Federation:
             )
         ]
         where = ["--host", LOOPBACK, "--port", str(self.port)]
-        how = [
-            "--disable-runtime-dependency-installation",
-            *(["--simulation"] if simulation else []),
-        ]
+        how = ["--disable-runtime-dependency-installation"]
+        if simulation:
+            how.append("--simulation")
         self.start("superlink", "flower-superlink", *tls, *where, *how)
         wait_for_port(self.port, self.processes["superlink"])
 
@@ -155,13 +153,13 @@ class Federation:
         """Call ``flwr run`` and wait: the exchange from beginning to end, and what its
         server said.
         """
-        how = [
-            "--federation-config",
-            f"num-supernodes={simulated_sites} client-resources-num-cpus=1",
-        ]
+        command = [_tool("flwr"), "run", str(app), "loopback", "--stream"]
+        command += ["--run-config", settings]
+        if simulated_sites:
+            resources = f"num-supernodes={simulated_sites} client-resources-num-cpus=1"
+            command += ["--federation-config", resources]
         done = subprocess.run(
-            [_tool("flwr"), "run", str(app), "loopback", "--stream", "--run-config", settings]
-            + (how if simulated_sites else []),
+            command,
             env=self.environment, capture_output=True, text=True, timeout=timeout, check=False,
         )  # fmt: skip
         if done.returncode:
@@ -183,12 +181,12 @@ class Federation:
 @contextlib.contextmanager
 def federation(folder: Path) -> Iterator[Federation]:
     """A federation whose processes end with the block."""
-    one = Federation(folder)
+    federation = Federation(folder)
     try:
-        yield one
+        yield federation
     finally:
-        for name in reversed(list(one.processes)):
-            one.stop(name)
+        for name in reversed(list(federation.processes)):
+            federation.stop(name)
 
 
 def wait_for_port(port: int, process: subprocess.Popen[bytes], seconds: float = 120) -> None:

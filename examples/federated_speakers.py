@@ -50,7 +50,8 @@ def made_up_speakers(seed: int) -> list[Task]:
     digits = rng.normal(size=(4, 16))
     tasks = []
     for name in ("ann", "bob", "cem"):
-        means, y = digits + 0.3 * rng.normal(size=16), np.arange(40) % 4
+        means = digits + 0.3 * rng.normal(size=16)
+        y = np.arange(40) % 4
         X = [means[y] + 0.9 * rng.normal(size=(40, 16)) for _ in range(2)]
         tasks.append(Task(name, X[0], y, X[1], y))
     return tasks
@@ -73,7 +74,8 @@ def learner_of(task: Task, trees: int, seed: int) -> SillyForest:
 
 def via_nothing(folder: Path, names: list[str]) -> Wire:
     """Function calls in one process."""
-    hub, sites = Hub(), [Site(name, folder / name) for name in names]
+    hub = Hub()
+    sites = [Site(name, folder / name) for name in names]
     wire: dict[str, tuple[bytes, bytes]] = dict.fromkeys(names, (b"", b""))
     for _ in range(2):
         for node, site in enumerate(sites):
@@ -147,12 +149,14 @@ def main() -> None:
     )
     chosen = parser.parse_args()
 
-    found = (
-        made_up_speakers(chosen.seed)
-        if chosen.smoke
-        else speakers(chosen.rows_per_class, chosen.seed)
-    )
-    trees = 10 if chosen.smoke else chosen.trees
+    if chosen.smoke:
+        found = made_up_speakers(chosen.seed)
+    else:
+        found = speakers(chosen.rows_per_class, chosen.seed)
+    if chosen.smoke:
+        trees = 10
+    else:
+        trees = chosen.trees
     tasks = [marked(task, number) for number, task in enumerate(found)]
     started = time.monotonic()
     with TemporaryDirectory() as scratch:
@@ -193,7 +197,10 @@ def show(
     print(f"{'site':10} " + " ".join(f"{title:>{width}}" for title, width in titles))
     for task, a, m, b in zip(tasks, alone, more, after, strict=True):
         up, down = wire.get(str(task.name), (b"", b""))
-        sizes = f"{len(up):10,} {len(down):10,}" if wire else f"{'-':>10} {'-':>10}"
+        if wire:
+            sizes = f"{len(up):10,} {len(down):10,}"
+        else:
+            sizes = f"{'-':>10} {'-':>10}"
         print(
             f"{task.name:10} {len(task.X_train):5} {a:7.3f} {m:11.3f} {b:9.3f} {b - a:+7.3f}"
             f" {sizes}"
@@ -205,7 +212,7 @@ def show(
     )
     if wire:
         rows = np.concatenate([task.X_train[:MARKED] for task in tasks])
-        content = b"".join(part for parts in wire.values() for part in parts)
+        content = b"".join(message for parts in wire.values() for message in parts)
         pairs = len(rows) * (rows[0].size - 1)
         found = numbers_found(rows, content)
         put_in = numbers_found(rows, content + rows.tobytes())

@@ -23,7 +23,8 @@ class Wiretap:
     """
 
     def __init__(self, certificates: Path, server_port: int) -> None:
-        self.up, self.down = bytearray(), bytearray()
+        self.up = bytearray()
+        self.down = bytearray()
         self._server_port = server_port
         self._inward = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._inward.load_cert_chain(certificates / "server.pem", certificates / "server.key")
@@ -57,9 +58,9 @@ def _pump(source: ssl.SSLSocket, target: ssl.SSLSocket, copy: bytearray) -> None
         while content := source.recv(65536):
             copy += content
             target.sendall(content)
-    for one in (source, target):
+    for end in (source, target):
         with contextlib.suppress(OSError):
-            one.shutdown(socket.SHUT_RDWR)
+            end.shutdown(socket.SHUT_RDWR)
 
 
 def numbers_found(rows: NDArray[np.float32], content: bytes | bytearray) -> int:

@@ -83,11 +83,14 @@ def draw(path: Path, learner: SillyNetwork, stream: TaskStream, columns: int = 1
         for at, cell in zip(shown, row, strict=False):
             right = found[at] == task.y_test[at]
             cell.imshow(task.X_test[at].transpose(1, 2, 0), interpolation="nearest")
-            cell.set_xlabel(
-                str(found[at]), fontsize=7, color="#1f2328" if right else "#d1495b", labelpad=2
-            )
+            text = "#1f2328"
+            frame = {"color": "#d0d6dc", "linewidth": 0.8}
+            if not right:
+                text = "#d1495b"
+                frame = {"color": "#d1495b", "linewidth": 2.4}
+            cell.set_xlabel(str(found[at]), fontsize=7, color=text, labelpad=2)
             for spine in cell.spines.values():
-                spine.set(color="#d0d6dc" if right else "#d1495b", linewidth=0.8 if right else 2.4)
+                spine.set(**frame)
         row[0].set_ylabel(f"task {task.name}", fontsize=9)
     for cell in cells.flat:
         cell.set(xticks=[], yticks=[])

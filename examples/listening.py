@@ -37,9 +37,10 @@ def listen(way: str, angle: float, rows: int, seed: int) -> tuple[float, float]:
     learner.partial_fit(second.X_train, second.y_train, task="second")
     after = learner.score(first.X_test, first.y_test, task="first")
     channel = learner.channels_["first"]
-    return after - before, channel.readout.influence["second"] if hasattr(
-        channel, "readout"
-    ) else 0.5
+    share = 0.5
+    if hasattr(channel, "readout"):
+        share = channel.readout.influence["second"]
+    return after - before, share
 
 
 def draw(path: Path, angles: list[float], measured: dict[str, np.ndarray]) -> None:

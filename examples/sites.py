@@ -87,7 +87,8 @@ def main() -> None:
 def pooled(stream: TaskStream, n_trees: int) -> RandomForestClassifier:
     """What many do first: all rows in one pot."""
     X, y = (
-        np.concatenate([getattr(task, part) for task in stream]) for part in ("X_train", "y_train")
+        np.concatenate([getattr(task, array) for task in stream])
+        for array in ("X_train", "y_train")
     )
     return RandomForestClassifier(n_trees * len(stream), random_state=0).fit(X, y)
 
@@ -96,7 +97,8 @@ def accuracies(learner: SillyForest, task: Task, pot: RandomForestClassifier) ->
     own = RandomForestClassifier(len(pot.estimators_), random_state=0).fit(
         task.X_train, task.y_train
     )
-    test, alone = (task.X_test, task.y_test), learner.alone(task.name)
+    test = (task.X_test, task.y_test)
+    alone = learner.alone(task.name)
     return [
         pot.score(*test),
         own.score(*test),

@@ -41,13 +41,15 @@ def main() -> None:
     chosen = parser.parse_args()
 
     if chosen.digits or DATASETS["spoken-digit"].missing():
-        data, who = "digits", "angle"
+        data = "digits"
+        who = "angle"
         print(
             "No recordings are used: written digits (scikit-learn's) seen from six angles stand in"
             " for six speakers."
         )
     else:
-        data, who = "spoken-digit", "speaker"
+        data = "spoken-digit"
+        who = "speaker"
     measured = np.mean(
         [
             measure(stream_of(data, chosen, seed), chosen, seed)
@@ -89,8 +91,8 @@ def measure(stream: TaskStream, chosen: argparse.Namespace, seed: int) -> np.nda
         test = task.X_test.reshape(len(task.X_test), -1), task.y_test
         plain = [pot.score(*test), forest([task], chosen.trees * len(tasks), seed).score(*test)]
         ours = [
-            one.score(task.X_test, task.y_test, task.name)
-            for one in (learner.alone(task.name), learner)
+            learning.score(task.X_test, task.y_test, task.name)
+            for learning in (learner.alone(task.name), learner)
         ]
         rows.append([*plain, *ours])
     return np.array(rows)
@@ -99,7 +101,7 @@ def measure(stream: TaskStream, chosen: argparse.Namespace, seed: int) -> np.nda
 def forest(tasks: list[Task], n_trees: int, seed: int) -> RandomForestClassifier:
     """An ordinary forest on all rows of some tasks."""
     X, y = (
-        np.concatenate([getattr(task, part) for task in tasks]) for part in ("X_train", "y_train")
+        np.concatenate([getattr(task, array) for task in tasks]) for array in ("X_train", "y_train")
     )
     return RandomForestClassifier(n_trees, random_state=seed).fit(X.reshape(len(X), -1), y)
 

@@ -48,15 +48,19 @@ LIBRARIES = {
 def sentences(module: Any) -> Iterator[str]:
     """The first sentence about each public name of a module."""
     for name in sorted(getattr(module, "__all__", dir(module))):
-        thing = None if name.startswith("_") else getattr(module, name, None)
+        if name.startswith("_"):
+            continue
+        thing = getattr(module, name, None)
         if inspect.isclass(thing) or callable(thing):
             paragraphs = (inspect.getdoc(thing) or "").split("\n\n")
-            told = [
+            described = [
                 " ".join(text.split())
                 for text in paragraphs
                 if "(" not in text.split(" ")[0] and "::" not in text
             ]
-            first = told[0].split(". ")[0] if told else ""
+            first = ""
+            if described:
+                first = described[0].split(". ")[0]
             if len(first.split()) >= 5:
                 yield first
 
@@ -64,14 +68,14 @@ def sentences(module: Any) -> Iterator[str]:
 def texts_of(library: str, most: int) -> tuple[list[str], list[str]]:
     """At most so many different sentences of each part, and the parts they belong to."""
     texts: dict[str, str] = {}
-    for part in LIBRARIES[library]:
+    for module in LIBRARIES[library]:
         new = [
             text
-            for text in dict.fromkeys(sentences(import_module(f"{library}.{part}")))
+            for text in dict.fromkeys(sentences(import_module(f"{library}.{module}")))
             if text not in texts
         ]
         chosen = np.random.default_rng(0).permutation(len(new))[:most]
-        texts |= {new[at]: part for at in sorted(chosen)}
+        texts |= {new[at]: module for at in sorted(chosen)}
     return list(texts), list(texts.values())
 
 
@@ -104,7 +108,8 @@ def main() -> None:
         texts, y = texts_of(library, 6 if options.smoke else options.most)
         X = frozen.features(texts)  # texts → rows, once
         order = np.random.default_rng(0).permutation(len(y))
-        train, test = order[::2], order[1::2]
+        train = order[::2]
+        test = order[1::2]
         for learner in learners.values():
             learner.partial_fit(X[train], [y[at] for at in train], task=library)
         words = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10, max_iter=1000))

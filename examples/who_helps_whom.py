@@ -21,17 +21,16 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="where the picture goes, without .svg or .png")
     chosen = parser.parse_args()
 
-    learner, stream = (
-        SillyForest(chosen.trees, random_state=0),
-        load("digits", n_tasks=chosen.tasks),
-    )
+    learner = SillyForest(chosen.trees, random_state=0)
+    stream = load("digits", n_tasks=chosen.tasks)
     for task in stream:
         learner.partial_fit(task.X_train, task.y_train, task=task.name)
 
     explanation = learner.explain(X={task.name: (task.X_test, task.y_test) for task in stream})
     print(explanation)
-    for suffix in (".svg", ".png") if chosen.out else ():
-        explanation.plot(chosen.out.with_suffix(suffix))
+    if chosen.out:
+        for suffix in (".svg", ".png"):
+            explanation.plot(chosen.out.with_suffix(suffix))
 
 
 if __name__ == "__main__":

@@ -67,7 +67,9 @@ def live(
     months: int, n_rows: int, n_trees: int, in_production: int, directory: Path
 ) -> list[Month]:
     """Month after month: a new product comes, the oldest one goes."""
-    machine, tests, measured = Machine(seed=0), {}, []
+    machine = Machine(seed=0)
+    tests = {}
+    measured = []
     settings = {"n_estimators": n_trees, "channel": "ridge", "budget": 8, "random_state": 0}
     learner = SillyForest(**settings, keep="useful", store=Store(directory, cache_bytes=1_000_000))
     first = SillyForest(**settings, keep="first")
@@ -112,7 +114,8 @@ def size_of(directory: Path) -> tuple[float, int, float]:
 
 
 def show(month: int, year: list[Month]) -> None:
-    mean, last = Month(*np.mean(year, axis=0)), year[-1]
+    mean = Month(*np.mean(year, axis=0))
+    last = year[-1]
     line = f"year {month // 12:3}: forest {mean.plain:.2f}, first eight encoders {mean.first:.2f}, "
     line += f"eight useful ones {mean.ours:.2f} (oldest product {mean.oldest:.2f}); "
     print(

@@ -20,7 +20,9 @@ class Bar:
     """Counts steps; appears on the terminal once the work has taken a second."""
 
     def __init__(self, total: int, title: str) -> None:
-        self._total, self._title, self._done = total, title, 0
+        self._total = total
+        self._title = title
+        self._done = 0
         self._started = time.perf_counter()
         self._display: Progress | None = None
 
@@ -68,7 +70,8 @@ def progress(total: int, title: str) -> Iterator[Bar]:
     if _showing or not watched or os.environ.get("LIFELONG_PROGRESS") == "0":
         yield SilentBar(total, title)
         return
-    bar, _showing = Bar(total, title), True
+    bar = Bar(total, title)
+    _showing = True
     try:
         yield bar
     finally:

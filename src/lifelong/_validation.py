@@ -83,7 +83,10 @@ def _is_sound(X: Any, in_shape: tuple[int, ...] | None) -> bool:
 
 
 def _holds_text(X: Any) -> bool:
-    values = np.asarray(X) if not hasattr(X, "dtype") else X
+    if not hasattr(X, "dtype"):
+        values = np.asarray(X)
+    else:
+        values = X
     kind = getattr(values.dtype, "kind", "")
     return kind in "US" or (
         kind == "O" and any(isinstance(value, str) for value in np.ravel(values))
@@ -111,11 +114,10 @@ def check_labels(y: Any, *, n_rows: int | None = None) -> Labels:
     if hasattr(y, "detach"):
         y = y.detach().cpu().numpy()
     try:
-        labels = (
-            _objects(y)
-            if isinstance(y, list | tuple) and not _is_plain(y)
-            else column_or_1d(y, warn=True)
-        )
+        if isinstance(y, list | tuple) and not _is_plain(y):
+            labels = _objects(y)
+        else:
+            labels = column_or_1d(y, warn=True)
         if labels.dtype.kind in "fc":
             assert_all_finite(labels, input_name="y")
     except ValueError as error:
@@ -194,7 +196,9 @@ def join_classes(known: Labels, new: Sequence[Hashable], like: Labels) -> Labels
     if like.dtype.kind == "O" or (len(known) and known.dtype.kind != like.dtype.kind):
         return _objects([*known.tolist(), *new])
     fresh = np.array(new, dtype=like.dtype)
-    return np.concatenate([known, fresh]) if len(known) else fresh
+    if len(known):
+        return np.concatenate([known, fresh])
+    return fresh
 
 
 def check_share(value: float, name: str) -> float:

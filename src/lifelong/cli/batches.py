@@ -77,23 +77,35 @@ def batches(path: Path, columns: Columns, size: int) -> Iterator[Batch]:
 
 def _csv(file: TextIO, path: Path, columns: Columns, size: int) -> Iterator[Batch]:
     """Comma-separated numbers; a first line that is not numbers is a header."""
-    total = path.stat().st_size if path != STDIN else 0
+    total = 0
+    if path != STDIN:
+        total = path.stat().st_size
     lines = csv.reader(file, strict=True)
     try:
         filled = (line for line in lines if line)
         first = next(filled, None)
         if first is None:
             return
-        header = None if _is_numbers(first) else [name.strip() for name in first]
-        places, width = columns.places(header, len(first), path), len(first)
-        waiting = [] if header else [first]
+        if _is_numbers(first):
+            header = None
+        else:
+            header = [name.strip() for name in first]
+        places = columns.places(header, len(first), path)
+        width = len(first)
+        if header:
+            waiting = []
+        else:
+            waiting = [first]
         done = 0
         while chunk := waiting + list(islice(filled, size - len(waiting))):
             waiting = []
             ends = lines.line_num
             if places is not None or any(len(line) != width for line in chunk):
                 chunk = [_chosen(line, places, width, path, ends) for line in chunk]
-            share = min(1.0, file.buffer.tell() / total) if total else None
+            if total:
+                share = min(1.0, file.buffer.tell() / total)
+            else:
+                share = None
             yield Batch(_numbers(chunk, path, done + 1), done + 1, share)
             done += len(chunk)
     except (csv.Error, UnicodeDecodeError, OSError) as error:
@@ -110,7 +122,9 @@ def _chosen(
             f"{path} has a row of {len(line)} columns instead of {width} before line {ends + 1}:"
             f" {','.join(line)[:60]}"
         )
-    return line if places is None else [line[place] for place in places]
+    if places is None:
+        return line
+    return [line[place] for place in places]
 
 
 def _is_numbers(line: Sequence[str]) -> bool:
@@ -147,8 +161,12 @@ def _parquet(path: Path, columns: Columns, size: int) -> Iterator[Batch]:
         table = pyarrow.parquet.ParquetFile(path)
         names = list(table.schema_arrow.names)
         places = columns.places(names, len(names), path)
-        chosen = names if places is None else [names[place] for place in places]
-        total, done = table.metadata.num_rows, 0
+        if places is None:
+            chosen = names
+        else:
+            chosen = [names[place] for place in places]
+        total = table.metadata.num_rows
+        done = 0
         for batch in table.iter_batches(batch_size=size, columns=chosen):
             parts = [_column(batch.column(name), name, path) for name in chosen]
             yield Batch(np.column_stack(parts), done + 1, (done + batch.num_rows) / total)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -23,6 +23,7 @@ from lifelong.tasks.sources import from_table
 app = typer.Typer(help="List, check, fetch and show the benchmark datasets.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="A dataset's name, as `lifelong data list` shows it.")]
+_NUMBERS = {"tasks", "classes", "rows", "on disk"}
 DataDir = Annotated[
     Path | None,
     typer.Option(help="Where the raw files are. Default: $LIFELONG_DATA, else the cache."),
@@ -38,10 +39,8 @@ def list_datasets(data_dir: DataDir = None) -> None:
         caption=f"Raw files are looked for in {data_directory(data_dir)}", box=None, pad_edge=False
     )
     for heading in ("name", "tasks", "classes", "rows", "shape", "on disk", "licence", "present"):
-        table.add_column(
-            heading,
-            justify="right" if heading in {"tasks", "classes", "rows", "on disk"} else "left",
-        )
+        justify: JustifyMethod = "right" if heading in _NUMBERS else "left"
+        table.add_column(heading, justify=justify)
     for dataset in DATASETS.values():
         table.add_row(*_columns(dataset, data_dir))
     _console().print(table)
@@ -50,10 +49,16 @@ def list_datasets(data_dir: DataDir = None) -> None:
 def _columns(dataset: Dataset, data_dir: Path | None) -> list[str]:
     shape = "×".join(map(str, dataset.shape))
     counts = [str(dataset.tasks), str(dataset.classes), f"{dataset.rows:,}"]
-    size = f"{dataset.size_on_disk(data_dir) / 1e6:,.1f} MB" if dataset.sources else "–"
+    size = "–"
+    if dataset.sources:
+        size = f"{dataset.size_on_disk(data_dir) / 1e6:,.1f} MB"
     missing = [source.name for source in dataset.missing(data_dir)]
-    partly = len(missing) < len(dataset.sources)
-    present = "yes" if not missing else f"lacks {', '.join(missing)}" if partly else "no"
+    if not missing:
+        present = "yes"
+    elif len(missing) < len(dataset.sources):
+        present = f"lacks {', '.join(missing)}"
+    else:
+        present = "no"
     return [dataset.name, *counts, shape, size, dataset.licence, present]
 
 
@@ -67,13 +72,16 @@ def check(
     """Count the rows and compare checksums with the official release; a subset is reported as a
     subset.
     """
-    present = [
-        dataset
-        for dataset in DATASETS.values()
-        if dataset.sources and not dataset.missing(data_dir)
-    ]
+    if name:
+        chosen = [_dataset(name)]
+    else:
+        chosen = [
+            dataset
+            for dataset in DATASETS.values()
+            if dataset.sources and not dataset.missing(data_dir)
+        ]
     table = Table("dataset", "source", "what", "result", box=None, pad_edge=False)
-    for dataset in [_dataset(name)] if name else present:
+    for dataset in chosen:
         findings = check_dataset(dataset, data_dir)
         for finding in findings:
             table.add_row(dataset.name, finding.source, finding.what, finding.result)
@@ -88,7 +96,9 @@ def fetch(name: Name, data_dir: DataDir = None) -> None:
     dataset = _dataset(name)
     for source in dataset.sources:
         size = sum(download.size for download in source.downloads)
-        note = f"{size / 1e6:,.0f} MB" if size else "size not published"
+        note = "size not published"
+        if size:
+            note = f"{size / 1e6:,.0f} MB"
         _console().print(
             f"{source.name}: {note}. Licence: {source.licence}. Cite: {source.citation}."
         )
@@ -160,4 +170,6 @@ def _dataset(name: str) -> Dataset:
 
 def _console() -> Console:
     console = Console()
-    return console if console.is_terminal else Console(width=200)  # in a pipe: one line per row
+    if console.is_terminal:
+        return console
+    return Console(width=200)  # in a pipe: one line per row

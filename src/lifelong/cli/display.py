@@ -40,8 +40,9 @@ class LiveBar:
     def show(self, event: Event) -> None:
         """Move the bar, or say what is being learnt."""
         if isinstance(event, Row):
-            self._bars.advance(self._row, 1 if event.done else 0)
-            if not event.done:
+            if event.done:
+                self._bars.advance(self._row, 1)
+            else:
                 self._bars.print(f"[red]failed[/] {event.learner}: {event.reason}", highlight=False)
         else:
             what = (
@@ -55,7 +56,10 @@ class PlainLines:
     """At most a line every few seconds, and one for every failure."""
 
     def __init__(self, console: Console, total: int, done: int) -> None:
-        self._console, self._total, self._done, self._before = console, total, done, done
+        self._console = console
+        self._total = total
+        self._done = done
+        self._before = done
         self._started = self._last = time.monotonic()
 
     def show(self, event: Event) -> None:
@@ -90,7 +94,9 @@ def _duration(seconds: float) -> str:
     """
     if seconds < 60:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 @contextmanager

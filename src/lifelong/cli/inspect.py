@@ -36,14 +36,17 @@ def inspect(
         "parameters:"
         f" {', '.join(f'{name}={value!r}' for name, value in summary.parameters.items())}"
     )
-    console.print(
-        "bytes:"
-        f" {', '.join(f'{part} {_size(size)}' for part, size in summary.bytes.items() if size)}"
-    )
+    sizes = [f"{content} {_size(size)}" for content, size in summary.bytes.items() if size]
+    console.print(f"bytes: {', '.join(sizes)}")
     table = Table(box=None, pad_edge=False)
-    for heading in ("task", "rows", "classes", "encoder", "bytes"):
-        table.add_column(heading, justify="left" if heading in ("task", "encoder") else "right")
-    shown = summary.tasks if all_tasks else summary.tasks[:_SHOWN]
+    table.add_column("task")
+    table.add_column("rows", justify="right")
+    table.add_column("classes", justify="right")
+    table.add_column("encoder")
+    table.add_column("bytes", justify="right")
+    shown = summary.tasks
+    if not all_tasks:
+        shown = shown[:_SHOWN]
     for task in shown:
         encoder = "own" if task.encoder else "–"
         table.add_row(
@@ -54,11 +57,10 @@ def inspect(
         console.print(f"… and {len(summary.tasks) - len(shown)} more (--all shows them)")
     for name, what in damaged.items():
         console.print(f"damaged: {name}: {what}", markup=False)
-    console.print(
-        "checksums: ok" if not damaged else f"checksums: {len(damaged)} files are damaged"
-    )
     if damaged:
+        console.print(f"checksums: {len(damaged)} files are damaged")
         raise typer.Exit(SOME_DAMAGED)
+    console.print("checksums: ok")
 
 
 def _versions(written_by: dict[str, str]) -> str:

@@ -8,18 +8,25 @@ from rich.table import Table
 
 from lifelong._validation import check_choice
 
-KINDS = ("experiments", "learners", "datasets")
+KINDS: tuple[str, ...] = ("experiments", "learners", "datasets")
 
 
 def list_names(
     kind: Annotated[str | None, typer.Argument(help=f"One of: {', '.join(KINDS)}.")] = None,
 ) -> None:
     """What there is: experiments, learners and datasets, by name."""
-    for one in [check_choice(kind, "kind", KINDS)] if kind else KINDS:
+    kinds = KINDS
+    if kind:
+        kinds = (check_choice(kind, "kind", KINDS),)
+    for shown in kinds:
         table = Table(
-            title=one, title_justify="left", title_style="bold", show_header=False, show_edge=False
+            title=shown,
+            title_justify="left",
+            title_style="bold",
+            show_header=False,
+            show_edge=False,
         )
-        for name, what in _names(one).items():
+        for name, what in _names(shown).items():
             table.add_row(name, what)
         Console().print(table, "")
 
@@ -46,8 +53,12 @@ def _learners() -> dict[str, str]:
 
     found = {}
     for name, entry in LEARNERS.items():
-        what = f"control: {entry.what}" if entry.kind == CONTROL else entry.what
-        found[name] = f"{what} ({entry.source})" if entry.source else what
+        what = entry.what
+        if entry.kind == CONTROL:
+            what = f"control: {what}"
+        if entry.source:
+            what = f"{what} ({entry.source})"
+        found[name] = what
         if entry.takes_budget:
             found[f"{name}-M"] = f"the same on a budget of M encoders, such as {name}-4"
     return found

@@ -52,9 +52,9 @@ def predict(
     learner = load(directory)
     name = _task(learner, task)
     names = getattr(learner, "feature_names_in_", None)
-    columns = Columns(
-        math.prod(learner.in_shape_), None if names is None else [str(one) for one in names]
-    )
+    if names is not None:
+        names = [str(column) for column in names]
+    columns = Columns(math.prod(learner.in_shape_), names)
     with _opened(out) as target, _watched(str(name)) as watch, warnings.catch_warnings():
         # Columns have been chosen by name, and rows are without names from there on.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
@@ -75,7 +75,9 @@ def predict(
 def _task(learner: "Learner", task: str | None) -> Any:
     """The task that a text means; names may be whole numbers."""
     by_text = {str(name): name for name in learner.tasks_} | {name: name for name in learner.tasks_}
-    return learner.known_task(by_text.get(task, task) if task is not None else None)
+    if task is None:
+        return learner.known_task(None)
+    return learner.known_task(by_text.get(task, task))
 
 
 def _posteriors(learner: "Learner", task: Any, batch: Batch, file: Path) -> Any:
@@ -110,8 +112,10 @@ def _watched(task: str) -> Iterator[Any]:
 
     All of it on stderr.
     """
-    console, started = Console(stderr=True, highlight=False, soft_wrap=True), time.monotonic()
-    count, last = 0, started
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    started = time.monotonic()
+    count = 0
+    last = started
     bars = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -128,7 +132,9 @@ def _watched(task: str) -> Iterator[Any]:
         bars.update(row, completed=batch.share, description=f"{count:,} rows")
         if not console.is_terminal and time.monotonic() - last > _EVERY:
             last = time.monotonic()
-            known = "" if batch.share is None else f" · {batch.share:.0%}"
+            known = ""
+            if batch.share is not None:
+                known = f" · {batch.share:.0%}"
             console.print(f"{count:,} rows{known}", markup=False)
 
     with bars:

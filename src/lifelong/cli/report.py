@@ -54,7 +54,11 @@ def report(
 
     if page is not None and show:
         raise ParameterError("--open shows report.html, which --page does not write. Choose one.")
-    target = out or (folders[0] if len(folders) == 1 else Path("comparison"))
+    target = out
+    if target is None and len(folders) == 1:
+        target = folders[0]
+    if target is None:
+        target = Path("comparison")
     sections = [section(results) for results in side_by_side(folders)]
     console = Console(soft_wrap=True, highlight=False)
     if page is not None:
@@ -73,9 +77,9 @@ def _write_for_page(sections: "list[Section]", target: Path, page: Path) -> list
     from lifelong.report.markdown import write_into
 
     if len(sections) > 1:
-        names = ", ".join(part.results.spec.experiment for part in sections)
+        names = ", ".join(section.results.spec.experiment for section in sections)
         count = len(sections)
         raise ParameterError(f"--page is for one experiment, and these are {count}: {names}.")
-    part = sections[0]
-    write_into(page, part, target)
-    return [*write_numbers(part, target), *write_shown_figures(part, target, page)]
+    section = sections[0]
+    write_into(page, section, target)
+    return [*write_numbers(section, target), *write_shown_figures(section, target, page)]

@@ -16,7 +16,8 @@ from lifelong.experiments.rows import Row
 from lifelong.experiments.session import Session, prepare
 from lifelong.experiments.tables import results_of
 
-SOME_FAILED, STOPPED = 3, 130
+SOME_FAILED = 3
+STOPPED = 130
 
 EXAMPLES = """
 Examples:
@@ -97,11 +98,15 @@ def run(
         )
     check_engine(engine, engine_address)
     found = find(experiment)
-    labels = _labels(
-        learners, [one.label for one in (found.smoke if smoke else found.full).learners]
-    )
+    chosen = found.smoke if smoke else found.full
+    labels = _labels(learners, [learner.label for learner in chosen.learners])
     spec = found.spec(smoke=smoke, learners=labels, repetitions=repetitions, seed=seed)
-    folder = out or Path("runs") / (f"{experiment}-smoke" if smoke else experiment)
+    if out is not None:
+        folder = out
+    elif smoke:
+        folder = Path("runs") / f"{experiment}-smoke"
+    else:
+        folder = Path("runs") / experiment
     session = prepare(spec, folder, data_dir, reuse or ())
     console = Console(soft_wrap=True, highlight=False)
     _announce(console, session)
@@ -124,7 +129,10 @@ def _labels(text: str, known: Iterable[str]) -> list[str]:
 
 def _announce(console: Console, session: Session) -> None:
     spec = session.spec
-    streams = "" if len(spec.parts) == 1 else f" × {len(spec.parts)} streams"
+    if len(spec.parts) == 1:
+        streams = ""
+    else:
+        streams = f" × {len(spec.parts)} streams"
     size = (
         f"{_count(len(spec.learners), 'learner')}{streams} ×"
         f" {_count(spec.repetitions, 'repetition')}"
@@ -132,7 +140,9 @@ def _announce(console: Console, session: Session) -> None:
     console.print(
         f"{spec.experiment} ({spec.version}): {size}, {session.total} rows → {session.store.folder}"
     )
-    left = f"{session.left} left" if session.left else "nothing left to do"
+    left = "nothing left to do"
+    if session.left:
+        left = f"{session.left} left"
     if session.taken:
         console.print(f"Taken over from other runs: {_count(len(session.taken), 'row')}, {left}.")
     elif session.done:
@@ -168,16 +178,19 @@ def _conclude(console: Console, session: Session) -> None:
     from lifelong.report.tables import LEGEND, summary_table
 
     results = results_of(session.spec, session.store.rows())
+    shown = Console()
+    if not shown.is_terminal:
+        shown = Console(width=120)
     for part in session.spec.headline:
         tables = results.of_part(part.name)
         if tables:
             title = f"{part.name} ({_count(len(tables[0].single), 'repetition')})"
-            Console(width=None if Console().is_terminal else 120).print(
-                summary_table(title, tables), ""
-            )
+            shown.print(summary_table(title, tables), "")
     console.print(LEGEND, style="dim")
     console.print(f"Next: lifelong report {session.store.folder}")
 
 
 def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    if n == 1:
+        return f"{n} {noun}"
+    return f"{n} {noun}s"

@@ -21,28 +21,43 @@ def table_from(
     """The table of complete repetitions of one learner, and of the plain models it is compared
     with.
     """
-    stages, last = list(enumerate(tasks)), len(tasks) - 1
-    found = [_index(one) for one in repetitions]
-    sizes = [one[STAGE, tasks[-1], last].sizes for one in found]
+    stages = list(enumerate(tasks))
+    last = len(tasks) - 1
+    found = [_index(repetition) for repetition in repetitions]
+    sizes = [repetition[STAGE, tasks[-1], last].sizes for repetition in found]
     return ErrorTable(
         learner=learner,
         tasks=tasks,
         test_rows=np.array([found[0][STAGE, task, t].test_rows for t, task in stages]),
-        errors=np.stack([_errors(tasks, one) for one in repetitions]),
-        single=np.array([[one[SINGLE, task, t].error for t, task in stages] for one in found]),
+        errors=np.stack([_errors(tasks, repetition) for repetition in repetitions]),
+        single=np.array(
+            [[repetition[SINGLE, task, t].error for t, task in stages] for repetition in found]
+        ),
         references={
             name: np.array(
-                [[_index(one)[REFERENCE, task, t].error for t, task in stages] for one in measured]
+                [
+                    [_index(repetition)[REFERENCE, task, t].error for t, task in stages]
+                    for repetition in measured
+                ]
             )
             for name, measured in (references or {}).items()
         },
         train_seconds=np.array(
-            [[one[STAGE, task, t].train_seconds for t, task in stages] for one in found]
+            [
+                [repetition[STAGE, task, t].train_seconds for t, task in stages]
+                for repetition in found
+            ]
         ),
         predict_seconds=np.array(
-            [[one[STAGE, task, last].predict_seconds for task in tasks] for one in found]
+            [
+                [repetition[STAGE, task, last].predict_seconds for task in tasks]
+                for repetition in found
+            ]
         ),
-        sizes={part: float(np.mean([one[part] for one in sizes])) for part in sizes[0]},
+        sizes={
+            content: float(np.mean([repetition[content] for repetition in sizes]))
+            for content in sizes[0]
+        },
     )
 
 

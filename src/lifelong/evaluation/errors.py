@@ -114,11 +114,10 @@ class ErrorTable:
     @property
     def reference_accuracy(self) -> Errors:
         """1 − error of the plain single-task model."""
-        reference = (
-            list(self.references.values())[-1]
-            if self.references
-            else np.full_like(self.single, np.nan)
-        )
+        if self.references:
+            reference = list(self.references.values())[-1]
+        else:
+            reference = np.full_like(self.single, np.nan)
         return np.asarray(1 - reference.mean(axis=0))
 
     def spread(self, statistic: str) -> dict[str, Errors]:
@@ -133,10 +132,15 @@ class ErrorTable:
 
     def repetition(self, r: int) -> "ErrorTable":
         """The table of one repetition alone."""
-        one = slice(r, r + 1)
-        references = {name: errors[one] for name, errors in self.references.items()}
+        repetition = slice(r, r + 1)
+        references = {name: errors[repetition] for name, errors in self.references.items()}
         return ErrorTable(
-            self.learner, self.tasks, self.test_rows, self.errors[one], self.single[one], references
+            self.learner,
+            self.tasks,
+            self.test_rows,
+            self.errors[repetition],
+            self.single[repetition],
+            references,
         )
 
     def summary(self) -> dict[str, Any]:
@@ -151,7 +155,9 @@ class ErrorTable:
         }
         return {
             **means,
-            "bytes": float(sum(size for part, size in self.sizes.items() if part != "parameters")),
+            "bytes": float(
+                sum(size for content, size in self.sizes.items() if content != "parameters")
+            ),
         }
 
     def __repr__(self) -> str:

@@ -73,7 +73,7 @@ def evaluate(
     True
     """
     check_count(repetitions, "repetitions")
-    stream_of = stream if callable(stream) else lambda _: stream
+    stream_of = stream if callable(stream) else partial(_always, stream)
     title = name or type(make_learner(seed)).__name__
     tasks = stream_of(seed).names
     seeds = range(seed, seed + repetitions)
@@ -89,12 +89,18 @@ def evaluate(
         measured = []
         for repetition in parallel_stream(repeat, seeds, n_jobs=n_jobs, prefer="processes"):
             measured.append(repetition)
-            for _ in tasks if not alone else ():
-                bar.advance()
+            if not alone:
+                for _ in tasks:
+                    bar.advance()
     references = {
-        kind: [one.references[kind] for one in measured] for kind in measured[0].references
+        kind: [repetition.references[kind] for repetition in measured]
+        for kind in measured[0].references
     }
-    return table_from(title, tasks, [one.learner for one in measured], references)
+    return table_from(title, tasks, [repetition.learner for repetition in measured], references)
+
+
+def _always(stream: TaskStream, _seed: int) -> TaskStream:
+    return stream
 
 
 def _nothing() -> None:
@@ -105,10 +111,10 @@ def _repetition(
     make_learner: MakeLearner, stream: TaskStream, seed: int, advance: Callable[[], None]
 ) -> Repetition:
     measured = []
-    for one in measurements(make_learner, stream, seed):
-        if isinstance(one, Measurement):
-            measured.append(one)
-            if one.kind == SINGLE:  # the last thing measured of a stage
+    for measurement in measurements(make_learner, stream, seed):
+        if isinstance(measurement, Measurement):
+            measured.append(measurement)
+            if measurement.kind == SINGLE:  # the last thing measured of a stage
                 advance()
     plain = make_learner(seed).plain_models(len(stream))
     references = {

@@ -16,7 +16,9 @@ from lifelong.learners.base import Learner
 from lifelong.tasks.base import Task, TaskName, TaskStream
 
 MakeLearner = Callable[[int], Learner]
-STAGE, SINGLE, REFERENCE = "stage", "single", "reference"
+STAGE = "stage"
+SINGLE = "single"
+REFERENCE = "reference"
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ def measurements(
     Only what is ``wanted`` is measured; training stops after the last stage with anything wanted.
     ``error`` may be another one, such as :func:`~lifelong.evaluation.unaware.unaware_error`.
     """
-    learner, names = make_learner(seed), stream.names
+    learner = make_learner(seed)
+    names = stream.names
     learner.plain_models(
         len(names)
     )  # whatever is imported late is imported now, before the clock runs
@@ -94,7 +97,10 @@ def measurements(
         sizes = learner.sizes()
         for known in names[: stage + 1]:
             if wanted(STAGE, known, stage):
-                asked = task if known == name else stream.named(known)
+                if known == name:
+                    asked = task
+                else:
+                    asked = stream.named(known)
                 yield _measured(STAGE, learner, asked, stage, seconds, sizes, error)
         if wanted(SINGLE, name, stage):
             yield _alone(learner, make_learner, seed, task, stage, seconds, error)
@@ -121,7 +127,9 @@ def _alone(
     """The control: the learner as it would be had it met this task only."""
     # After its first task a learner *is* that control; later ones may be had without training
     # again.
-    single = learner if stage == 0 else learner.alone(task.name)
+    single: Learner | None = learner
+    if stage > 0:
+        single = learner.alone(task.name)
     if single is None:
         fresh = single = make_learner(seed)
         seconds = _seconds(lambda: fresh.partial_fit(task.X_train, task.y_train, task=task.name))
@@ -149,7 +157,8 @@ def plain_measurements(
     """A fresh plain model for each task, taught all its rows."""
     for stage, name in enumerate(stream.names):
         if wanted(REFERENCE, name, stage):
-            task, started = stream.named(name), _clock()
+            task = stream.named(name)
+            started = _clock()
             error = plain_error(model(), task)
             yield Measurement(
                 REFERENCE, name, stage, error, len(task.y_test), _clock() - started, 0.0

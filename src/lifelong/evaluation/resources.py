@@ -15,9 +15,11 @@ def fitted_exponent(n_tasks: ArrayLike, amounts: ArrayLike) -> float:
     >>> round(fitted_exponent([1, 2, 4, 8], [3, 6, 12, 24]), 6)
     1.0
     """
-    x, y = np.asarray(n_tasks, dtype=np.float64), np.asarray(amounts, dtype=np.float64)
+    x = np.asarray(n_tasks, dtype=np.float64)
+    y = np.asarray(amounts, dtype=np.float64)
     if len(x) >= 4:
-        x, y = x[len(x) // 2 :], y[len(y) // 2 :]
+        x = x[len(x) // 2 :]
+        y = y[len(y) // 2 :]
     if len(x) < 2 or (y <= 0).any():
         return float("nan")
     return float(np.polynomial.polynomial.polyfit(np.log(x), np.log(y), deg=1)[1])

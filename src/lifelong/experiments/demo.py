@@ -29,7 +29,9 @@ class DemoPart:
 
     def parameters(self, learner: str) -> dict[str, Any]:
         """How that learner is set up for this stream."""
-        return {"network": self.network, "recipe": self.recipe} if trains_networks(learner) else {}
+        if trains_networks(learner):
+            return {"network": self.network, "recipe": self.recipe}
+        return {}
 
 
 def _xor(n: int, second: Any, seed: int) -> TaskStream:

@@ -19,10 +19,10 @@ Picture = tuple[str, int]  # path below the data directory, class
 
 def _food1k() -> Iterator[Picture]:
     """12 classes with 8 pictures to learn from and 4 more each."""
-    for part, rows in (("Train", 8), ("Val", 4)):
+    for split, rows in (("Train", 8), ("Val", 4)):
         for label in range(12):
             for row in range(rows):
-                yield f"food1k/{part}/{label}/{row}.jpg", label
+                yield f"food1k/{split}/{label}/{row}.jpg", label
 
 
 def _core50() -> Iterator[Picture]:
@@ -64,12 +64,12 @@ def _write(path: Path, label: int, size: int = 24) -> None:
     """
     from PIL import Image
 
-    kind, own = (
-        generator(0, "kind of picture", label),
-        generator(0, "picture", path.name, path.parent.name),
-    )
+    kind = generator(0, "kind of picture", label)
+    own = generator(0, "picture", path.name, path.parent.name)
     across, down = np.meshgrid(np.arange(size), np.arange(size))
-    angle, spacing, shift = kind.uniform(0, np.pi), kind.uniform(3, 8), own.uniform(0, 2 * np.pi)
+    angle = kind.uniform(0, np.pi)
+    spacing = kind.uniform(3, 8)
+    shift = own.uniform(0, 2 * np.pi)
     bars = np.sin((across * np.cos(angle) + down * np.sin(angle)) * 2 * np.pi / spacing + shift)
     pixels = (
         128

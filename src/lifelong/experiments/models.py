@@ -42,10 +42,13 @@ def find_model(name: str) -> Path:
 
 
 def _in_package(name: str) -> list[Path]:
-    spec = find_spec(_PACKAGES[name]) if name in _PACKAGES else None
-    return (
-        [Path(place) / "model" for place in spec.submodule_search_locations or []] if spec else []
-    )
+    if name in _PACKAGES:
+        spec = find_spec(_PACKAGES[name])
+    else:
+        spec = None
+    if spec:
+        return [Path(place) / "model" for place in spec.submodule_search_locations or []]
+    return []
 
 
 def pretrained_encoder(model: str, **settings: Any) -> Encoder:

@@ -81,7 +81,10 @@ def _cells_of(
     learners = [learner for learner in spec.learners if learner.label not in part.without]
     for learner in learners:
         rival = [other.label for other in learners if other.label == learner.against]
-        labels = {} if rival else plain[part.name, learner.label]
+        if rival:
+            labels = {}
+        else:
+            labels = plain[part.name, learner.label]
         for (
             model,
             label,
@@ -130,9 +133,9 @@ def _text(value: Any) -> str:
         return str(getattr(value, "__name__", type(value).__name__))
     return repr(
         {
-            one.name: getattr(value, one.name)
-            for one in fields(value)
-            if getattr(value, one.name) != one.default
+            field.name: getattr(value, field.name)
+            for field in fields(value)
+            if getattr(value, field.name) != field.default
         }
     )
 

@@ -29,13 +29,18 @@ def rows_of_others(cells: Iterable[Cell], spec_hash: str, folders: Sequence[Path
         parts = {part.name: part for part in spec.parts}
         for row in store.rows():
             if row.done and row.part in parts:
-                learner = row.learner if row.kind == REFERENCE else [row.name, row.parameters]
-                known[
-                    _identity(parts[row.part], learner, row.seed, row.kind, row.task, row.stage)
-                ] = row
+                learner: Any = [row.name, row.parameters]
+                if row.kind == REFERENCE:
+                    learner = row.learner
+                identity = _identity(
+                    parts[row.part], learner, row.seed, row.kind, row.task, row.stage
+                )
+                known[identity] = row
     taken = []
     for cell in cells:
-        learner = cell.label if cell.plain else [cell.learner.name, dict(cell.learner.parameters)]
+        learner = [cell.learner.name, dict(cell.learner.parameters)]
+        if cell.plain:
+            learner = cell.label
         for key in cell.missing:
             found = known.get(
                 _identity(cell.part, learner, cell.seed, key.kind, key.task, key.stage)

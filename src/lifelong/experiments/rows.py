@@ -10,7 +10,8 @@ from lifelong._versions import installed
 from lifelong.evaluation.measure import Measurement
 from lifelong.tasks.base import TaskName
 
-DONE, FAILED = "done", "failed"
+DONE = "done"
+FAILED = "failed"
 _PACKAGES = ("lifelong", "numpy", "scikit-learn", "torch")
 
 

@@ -52,7 +52,8 @@ def run_cells(
     run goes on. What learners would train alike is shared through the folder ``share``, except on a
     cluster.
     """
-    cells, engine = list(cells), current()
+    cells = list(cells)
+    engine = current()
     if engine is not None:
         from lifelong.experiments.cluster import on_engine
 
@@ -77,11 +78,11 @@ def measure(
             sharing(share),
             threadpool_limits(1),
         ):  # two threads on a busy machine are slower than one
-            for one in _measurements(cell, data_dir):
-                if isinstance(one, Training):
-                    yield Working(cell.part.name, cell.label, cell.repetition, one.task)
+            for measurement in _measurements(cell, data_dir):
+                if isinstance(measurement, Training):
+                    yield Working(cell.part.name, cell.label, cell.repetition, measurement.task)
                 else:
-                    row = _row(cell, spec_hash, one)
+                    row = _row(cell, spec_hash, measurement)
                     measured.add(row.key)
                     yield row
     except Exception as error:
@@ -104,17 +105,17 @@ def _measurements(cell: Cell, data_dir: Path | None) -> Iterator[Training | Meas
     yield from plain_measurements(partial(clone, model), stream, wanted)
 
 
-def _row(cell: Cell, spec_hash: str, one: Measurement) -> Row:
-    sizes = dict(one.sizes)
+def _row(cell: Cell, spec_hash: str, measurement: Measurement) -> Row:
+    sizes = dict(measurement.sizes)
     return Row(
         **_origin(cell, spec_hash),
-        kind=one.kind,
-        task=one.task,
-        stage=one.stage,
-        error=one.error,
-        test_rows=one.test_rows,
-        train_seconds=round(one.train_seconds, 6),
-        predict_seconds=round(one.predict_seconds, 6),
+        kind=measurement.kind,
+        task=measurement.task,
+        stage=measurement.stage,
+        error=measurement.error,
+        test_rows=measurement.test_rows,
+        train_seconds=round(measurement.train_seconds, 6),
+        predict_seconds=round(measurement.predict_seconds, 6),
         n_parameters=sizes.pop("parameters", 0),
         bytes=sizes,
         references=list(cell.references),

@@ -71,7 +71,10 @@ def prepare(
     """
     store = Store(folder)
     stored = store.read_spec()
-    whole = spec if stored is None else spec.joined_with(stored, str(folder))
+    if stored is None:
+        whole = spec
+    else:
+        whole = spec.joined_with(stored, str(folder))
     rows = store.rows()
     done = {row.key for row in rows if row.done}
     cells = plan(whole, data_dir)

@@ -68,7 +68,8 @@ def results_of(spec: Spec, rows: Iterable[Row]) -> Results:
                 label: _alone(passes.get((at[0], label), {})) for label in first[at].references
             }
             table = _table(at[1], first[at].n_tasks, passes[at], plain)
-            tables |= {at: table} if table is not None else {}
+            if table is not None:
+                tables[at] = table
     return Results(spec, tables, [row for row in rows if not row.done], rows)
 
 
@@ -90,15 +91,15 @@ def _table(label: str, n_tasks: int, passes: Passes, plain: dict[str, Passes]) -
 def _alone(passes: Passes) -> Passes:
     """What a plain model, or a learner that others are compared with, makes of each task alone."""
     return {
-        repetition: [replace(one, kind=REFERENCE) for one in measured if one.kind != STAGE]
+        repetition: [replace(row, kind=REFERENCE) for row in measured if row.kind != STAGE]
         for repetition, measured in passes.items()
     }
 
 
 def _tasks(measured: list[Measurement]) -> list[TaskName]:
     """The tasks in order of arrival."""
-    alone = [one for one in measured if one.kind == SINGLE]
-    return [one.task for one in sorted(alone, key=lambda one: one.stage)]
+    alone = [row for row in measured if row.kind == SINGLE]
+    return [row.task for row in sorted(alone, key=lambda row: row.stage)]
 
 
 def summary(results: Results) -> dict[str, dict[str, Any]]:
@@ -108,7 +109,7 @@ def summary(results: Results) -> dict[str, dict[str, Any]]:
         tables = results.headline(learner.label)
         if tables:
             each = [table.summary() for table in tables]
-            means[learner.label] = {name: _mean([one[name] for one in each]) for name in each[0]}
+            means[learner.label] = {name: _mean([row[name] for row in each]) for name in each[0]}
     return means
 
 

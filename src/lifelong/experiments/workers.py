@@ -39,7 +39,8 @@ class Worker:
 
     def give(self, cell: Cell) -> None:
         """Work for it."""
-        self.cell, self.measured = cell, set()
+        self.cell = cell
+        self.measured = set()
         with suppress(OSError):  # it has died meanwhile: the end of its pipe will tell
             self.pipe.send(cell)
 
@@ -71,10 +72,8 @@ def in_processes(
                 assert worker.cell is not None
                 try:
                     event = worker.pipe.recv()
-                except (
-                    EOFError,
-                    OSError,
-                ):  # killed by the system (out of memory) or crashed below Python
+                except (EOFError, OSError):
+                    # Killed by the system (out of memory) or crashed below Python.
                     del workers[pipe]
                     worker.process.join()
                     yield from _died(worker, spec_hash)
@@ -82,7 +81,8 @@ def in_processes(
                         start()
                     continue
                 if event is not None:
-                    worker.measured |= {event.key} if isinstance(event, Row) else set()
+                    if isinstance(event, Row):
+                        worker.measured.add(event.key)
                     yield event
                 elif waiting:
                     worker.give(waiting.pop())

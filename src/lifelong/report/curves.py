@@ -86,9 +86,10 @@ def _logarithmic(axis: Any, last: float) -> None:
 def _name_lines(axis: Any, lines: Sequence[Line]) -> None:
     """Names at the right edge, pushed apart until none covers another."""
     labels = [line.label for line in lines]
-    to_axis = (
-        axis.transLimits if axis.get_yscale() == "linear" else axis.transScale + axis.transLimits
-    )
+    if axis.get_yscale() == "linear":
+        to_axis = axis.transLimits
+    else:
+        to_axis = axis.transScale + axis.transLimits
     ends = [(float(to_axis.transform((line.x[-1], line.y[-1]))[1]), line) for line in lines]
     ends = sorted(
         ((height, line) for height, line in ends if np.isfinite(height)), key=lambda end: end[0]
@@ -96,11 +97,18 @@ def _name_lines(axis: Any, lines: Sequence[Line]) -> None:
     room = min(0.07, 1.06 / max(len(ends), 1))
     heights: list[float] = []
     for height, _ in ends:
-        heights.append(max(height, heights[-1] + room) if heights else height)
-    excess = max(heights[-1] - 1.03, 0.0) if heights else 0.0
+        if heights:
+            height = max(height, heights[-1] + room)
+        heights.append(height)
+    excess = 0.0
+    if heights:
+        excess = max(heights[-1] - 1.03, 0.0)
     for number, (height, (_, line)) in enumerate(zip(heights, ends, strict=True)):
         lowest = -0.03 + number * room
-        place = max(height - excess, lowest) if excess else height
+        if excess:
+            place = max(height - excess, lowest)
+        else:
+            place = height
         colour = colour_of(line.label, labels)
         axis.text(
             1.02,

@@ -14,7 +14,8 @@ from lifelong.evaluation.errors import ErrorTable
 from lifelong.report.style import FIXED
 from lifelong.tasks import Task, TaskStream
 
-_INK, _GREY = "#222222", "#999999"
+_INK = "#222222"
+_GREY = "#999999"
 _CLASSES = ("#1b6ca8", "#e08a2c")
 
 
@@ -27,11 +28,11 @@ def draw_data(streams: Sequence[TaskStream]) -> Figure:
         for task in stream:
             kinds.setdefault(task.X_train.shape[1:], {}).setdefault(task.name, task)
     figure = _figure(9, 1.9 * len(kinds))
-    for part, tasks in zip(
+    for row, tasks in zip(
         figure.subfigures(len(kinds), squeeze=False)[:, 0], kinds.values(), strict=True
     ):
         for axis, task in zip(
-            part.subplots(1, len(tasks), squeeze=False)[0], tasks.values(), strict=True
+            row.subplots(1, len(tasks), squeeze=False)[0], tasks.values(), strict=True
         ):
             _draw_task(axis, task)
     return figure
@@ -53,8 +54,8 @@ def _draw_task(axis: Any, task: Task) -> None:
 def _mosaic(images: np.ndarray) -> np.ndarray:
     """Up to nine grey images (n, c, h, w) → one picture of three by three, with gaps."""
     grey = np.pad(images.mean(axis=1), ((0, 9 - len(images)), (1, 1), (1, 1)))  # (9, h + 2, w + 2)
-    rows, height, width = 3, *grey.shape[1:]
-    return grey.reshape(rows, 3, height, width).swapaxes(1, 2).reshape(rows * height, 3 * width)
+    height, width = grey.shape[1:]
+    return grey.reshape(3, 3, height, width).swapaxes(1, 2).reshape(3 * height, 3 * width)
 
 
 def draw_errors(parts: Mapping[str, Sequence[ErrorTable]]) -> Figure:
@@ -66,7 +67,8 @@ def draw_errors(parts: Mapping[str, Sequence[ErrorTable]]) -> Figure:
         figure.subplots(1, len(parts), squeeze=False)[0], parts.items(), strict=True
     ):
         for table in tables:
-            errors, colour = table.errors.mean(axis=0), _colour(table)  # (T, T)
+            errors = table.errors.mean(axis=0)  # (T, T)
+            colour = _colour(table)
             for t in range(len(table.tasks)):
                 stages = np.arange(t, len(table.tasks))
                 axis.plot(

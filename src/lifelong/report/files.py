@@ -13,17 +13,17 @@ from lifelong.report.tables import write_csv
 _LINK = re.compile(r"\]\(([^)\s]+)|\bsrc=\"([^\"]+)\"")
 
 
-def write_numbers(part: Section, where: Path) -> list[Path]:
+def write_numbers(section: Section, where: Path) -> list[Path]:
     """``table.csv``, ``tasks.csv`` and ``summary.json``; outside of a run, its spec and rows.
 
     The rows are packed. All other files can be made from them again.
     """
     where.mkdir(parents=True, exist_ok=True)
-    results = part.results
+    results = section.results
     table = where / "table.csv"
     tasks = where / "tasks.csv"
     write_table(table, results)
-    write_csv(tasks, [(stream, one) for (stream, _), one in results.tables.items()])
+    write_csv(tasks, [(stream, table) for (stream, _), table in results.tables.items()])
     store = Store(where)
     files = [table, tasks, store.write_json("summary.json", summary(results))]
     if not store.rows_path.exists():  # a run keeps its own; those of an older report are replaced
@@ -32,7 +32,7 @@ def write_numbers(part: Section, where: Path) -> list[Path]:
     return files
 
 
-def write_shown_figures(part: Section, where: Path, page: Path) -> list[Path]:
+def write_shown_figures(section: Section, where: Path, page: Path) -> list[Path]:
     """The figures that a Markdown page shows, as SVG.
 
     What an older report has drawn beyond them is removed.
@@ -40,7 +40,7 @@ def write_shown_figures(part: Section, where: Path, page: Path) -> list[Path]:
     folder = where / "figures"
     wanted = shown_in(page)
     written = []
-    for picture in part.in_files:
+    for picture in section.in_files:
         svg = folder / f"{picture.file_name}.svg"
         if svg.resolve() in wanted:
             written.append(write_svg(picture.figure, svg))

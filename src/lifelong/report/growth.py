@@ -37,13 +37,13 @@ class Growth:
 
 def amounts(results: Results, label: str) -> dict[str, Values]:
     """Each amount after 1, 2, …, T tasks, mean over repetitions."""
-    part = results.spec.headline[0].name
+    stream = results.spec.headline[0].name
     rows = [
         r
         for r in results.rows
-        if r.done and r.kind == STAGE and (r.part, r.learner) == (part, label)
+        if r.done and r.kind == STAGE and (r.part, r.learner) == (stream, label)
     ]
-    table = results.tables[part, label]
+    table = results.tables[stream, label]
     by_stage = [[r for r in rows if r.stage == stage] for stage in range(len(table.tasks))]
     parts = {
         name: np.array([_mean(rows, name) for rows in by_stage])
@@ -57,8 +57,8 @@ def amounts(results: Results, label: str) -> dict[str, Values]:
     }
 
 
-def _mean(rows: list[Row], part: str) -> float:
-    return float(np.mean([row.bytes[part] for row in rows]))
+def _mean(rows: list[Row], content: str) -> float:
+    return float(np.mean([row.bytes[content] for row in rows]))
 
 
 def growth_table(results: Results) -> list[Growth]:
@@ -69,9 +69,10 @@ def growth_table(results: Results) -> list[Growth]:
         n_tasks = np.arange(1, len(measured["size"]) + 1)
         exponents = {name: fitted_exponent(n_tasks, values) for name, values in measured.items()}
         entry = fact_sheet(results.spec.learner(label), len(n_tasks))
-        paper_space = None if entry is None else entry.space
-        paper_time = None if entry is None else entry.time
-        lines.append(Growth(label, exponents, paper_space, paper_time))
+        if entry is None:
+            lines.append(Growth(label, exponents, None, None))
+        else:
+            lines.append(Growth(label, exponents, entry.space, entry.time))
     return lines
 
 
@@ -95,14 +96,19 @@ def growth_curves(results: Results) -> list[Curves]:
 
 
 def _finding(slopes: dict[str, float]) -> str:
-    flat, steep = min(slopes, key=slopes.__getitem__), max(slopes, key=slopes.__getitem__)
-    low, high = (
-        f"T^{abs(round(slope, 1)) if abs(slope) < 0.05 else slope:.1f}"
-        for slope in (slopes[flat], slopes[steep])
-    )
-    return (
-        f"All grow like {low}" if low == high else f"{flat} grows like {low}, {steep} like {high}"
-    )
+    flat = min(slopes, key=slopes.__getitem__)
+    steep = max(slopes, key=slopes.__getitem__)
+    low = _power(slopes[flat])
+    high = _power(slopes[steep])
+    if low == high:
+        return f"All grow like {low}"
+    return f"{flat} grows like {low}, {steep} like {high}"
+
+
+def _power(slope: float) -> str:
+    if abs(slope) < 0.05:
+        slope = 0.0  # not −0.0
+    return f"T^{slope:.1f}"
 
 
 def _line(label: str, values: Values) -> Line:

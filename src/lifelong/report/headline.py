@@ -75,7 +75,9 @@ def _best(column: str, values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     if not known or column in {"single_accuracy", "reference_accuracy"}:  # controls: no contest
         return None
-    return min(known) if column in _LESS_IS_BETTER else max(known)
+    if column in _LESS_IS_BETTER:
+        return min(known)
+    return max(known)
 
 
 def _cell(
@@ -87,19 +89,28 @@ def _cell(
     if column not in _NO_QUARTILES and min(len(table.errors) for table in tables) > 1:
         lower, _, upper = quartiles(tables, column)
         spread = f"{number(column, lower)} … {number(column, upper)}"
-    sign = "" if column not in _SIGNED or abs(value) < 5e-4 else "up" if value > 0 else "down"
+    sign = ""
+    if column in _SIGNED and abs(value) >= 5e-4:
+        sign = "up" if value > 0 else "down"
     return CellData(value, number(column, value), spread, best is not None and value == best, sign)
 
 
 def number(column: str, value: float) -> str:
     """A value of a column as text."""
     if column == "bytes":
-        return f"{value / 1e6:.1f}" if value < 1e8 else f"{value / 1e6:.0f}"
+        if value < 1e8:
+            return f"{value / 1e6:.1f}"
+        return f"{value / 1e6:.0f}"
     if column in _LESS_IS_BETTER:
-        return f"{value:.3f}" if value < 1 else f"{value:.1f}"
+        if value < 1:
+            return f"{value:.3f}"
+        return f"{value:.1f}"
     if column in _SIGNED and abs(value) < 5e-4:
         return "0"
-    return (f"{value:+.3f}" if column in _SIGNED else f"{value:.3f}").replace("-", "−")
+    text = f"{value:.3f}"
+    if column in _SIGNED:
+        text = f"{value:+.3f}"
+    return text.replace("-", "−")
 
 
 def write_table(path: Path, results: Results) -> None:

@@ -43,18 +43,21 @@ def write_sections(sections: Sequence[Section], out: Path) -> list[Path]:
     out.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     pages: list[dict[str, Any]] = []
-    for part in sections:
-        where = out if len(sections) == 1 else out / part.results.spec.experiment
-        written += _write_files(part, where)
-        pages.append(_context(part, where.relative_to(out)))
+    for each in sections:
+        if len(sections) == 1:
+            where = out
+        else:
+            where = out / each.results.spec.experiment
+        written += _write_files(each, where)
+        pages.append(_context(each, where.relative_to(out)))
     page = out / "report.html"
     page.write_text(_render(pages), encoding="utf-8")
     return [page, *written]
 
 
-def _write_files(part: Section, where: Path) -> list[Path]:
-    files = write_numbers(part, where)
-    for picture in part.in_files:
+def _write_files(section: Section, where: Path) -> list[Path]:
+    files = write_numbers(section, where)
+    for picture in section.in_files:
         files += write(picture.figure, where / "figures" / picture.file_name)
     return files
 
@@ -73,20 +76,20 @@ def _render(pages: list[dict[str, Any]]) -> str:
     return environment.get_template("report.html.j2").render(title=title, sections=pages)
 
 
-def _context(part: Section, where: Path) -> dict[str, Any]:
-    results = part.results
+def _context(section: Section, where: Path) -> dict[str, Any]:
+    results = section.results
     return {
         "spec": results.spec,
-        "finding": _finding(results, part.table),
-        "facts": _facts(results, part.table),
+        "finding": _finding(results, section.table),
+        "facts": _facts(results, section.table),
         "failures": _failures(results),
         "columns": COLUMNS,
-        "rows": part.table,
-        "pictures": [_shown(picture, results, where) for picture in part.pictures],
-        "matrices": [_shown(picture, results, where) for picture in part.matrices],
-        "growth": part.growth,
+        "rows": section.table,
+        "pictures": [_shown(picture, results, where) for picture in section.pictures],
+        "matrices": [_shown(picture, results, where) for picture in section.matrices],
+        "growth": section.growth,
         "amounts": AMOUNTS,
-        "beside_paper": part.beside_paper,
+        "beside_paper": section.beside_paper,
         "table_file": (where / "table.csv").as_posix(),
         "tasks_file": (where / "tasks.csv").as_posix(),
     }
@@ -105,10 +108,8 @@ def _finding(results: Results, rows: list[HeadlineRow]) -> str:
     gain = best.cells["gain"].value
     versus = ""
     if gain is not None and not is_control(results.spec.learner(best.label)):
-        versus = (
-            f", {'ahead of' if gain > 0 else 'behind'} the plain single-task model of its family"
-            f" ({gain:+.3f})"
-        )
+        place = "ahead of" if gain > 0 else "behind"
+        versus = f", {place} the plain single-task model of its family ({gain:+.3f})"
     helped = sum((row.cells["transfer"].value or 0) > 5e-4 for row in rows)
     sentence = f"{best.label} is most accurate ({best.cells['accuracy'].text}){versus}. "
     sentence += f"Other tasks help {helped} of {len(rows)} learners."
@@ -116,14 +117,19 @@ def _finding(results: Results, rows: list[HeadlineRow]) -> str:
 
 
 def _facts(results: Results, rows: list[HeadlineRow]) -> dict[str, str]:
-    spec, first = results.spec, results.rows[0]
+    spec = results.spec
+    first = results.rows[0]
     counts = sorted({row.repetitions for row in rows})
-    asked = f" of {spec.repetitions}" if counts[0] < spec.repetitions else ""
+    asked = ""
+    if counts[0] < spec.repetitions:
+        asked = f" of {spec.repetitions}"
     streams = ", ".join(part.name for part in spec.headline)
     others = len(spec.parts) - len(spec.headline)
+    if others:
+        streams += f", and {others} for the curves"
     return {
         "version": spec.version,
-        "streams": streams + (f", and {others} for the curves" if others else ""),
+        "streams": streams,
         "learners": str(len(spec.learners)),
         "repetitions": "–".join(map(str, counts)) + asked,
         "seed": str(spec.seed),

@@ -27,11 +27,18 @@ class Matrix:
 def matrix(table: ErrorTable) -> Matrix:
     """The matrix of a learner, mean over repetitions."""
     accuracy = 1 - table.errors.mean(axis=0)
-    arrival, final = np.diagonal(accuracy), accuracy[:, -1]
-    change = float(np.mean((final - arrival)[:-1])) if len(final) > 1 else 0.0
-    moved = "keeps" if abs(change) < 5e-4 else "gains" if change > 0 else "loses"
-    amount = "its accuracy" if moved == "keeps" else f"{abs(change):.3f}"
-    title = f"{table.learner} {moved} {amount} on old tasks"
+    arrival = np.diagonal(accuracy)
+    final = accuracy[:, -1]
+    change = 0.0
+    if len(final) > 1:
+        change = float(np.mean((final - arrival)[:-1]))
+    if abs(change) < 5e-4:
+        finding = "keeps its accuracy"
+    elif change > 0:
+        finding = f"gains {change:.3f}"
+    else:
+        finding = f"loses {-change:.3f}"
+    title = f"{table.learner} {finding} on old tasks"
     alt = (
         f"Accuracy of {table.learner} on each task after each stage: {arrival.mean():.3f} on"
         f" average when a task has just been learnt, {final.mean():.3f} after all {len(final)}"
@@ -71,7 +78,10 @@ def _draw(figure: Figure, axis: Any, shown: Matrix, low: float, high: float) -> 
                     fontsize=7,
                     color="white" if dark else "black",
                 )
-    step = 1 if n <= 10 else max(1, n // 6)
+    if n <= 10:
+        step = 1
+    else:
+        step = max(1, n // 6)
     axis.set_yticks(range(0, n, step), [str(task) for task in shown.tasks[::step]])
     axis.set_xticks(range(0, n, step), [str(s + 1) for s in range(0, n, step)])
     plain(axis, title=shown.title, xlabel="tasks learnt", ylabel="task", title_width=32)

@@ -21,11 +21,9 @@ def read_run(folder: Path) -> Results:
         )
     results = results_of(spec, store.rows())
     if not results.tables:
-        why = (
-            f" ({results.failures[0].learner}: {results.failures[0].reason})"
-            if results.failures
-            else ""
-        )
+        why = ""
+        if results.failures:
+            why = f" ({results.failures[0].learner}: {results.failures[0].reason})"
         raise DatasetError(
             f"{folder} has no complete repetition of any learner yet{why}. Run the same command"
             " again."
@@ -50,22 +48,22 @@ def side_by_side(folders: Sequence[Path]) -> list[Results]:
 def _short_name(folder: Path, folders: Sequence[Path]) -> str:
     names = [other.resolve().name for other in folders]
     resolved = folder.resolve()
-    return (
-        resolved.name
-        if names.count(resolved.name) == 1
-        else f"{resolved.parent.name}/{resolved.name}"
-    )
+    if names.count(resolved.name) == 1:
+        return resolved.name
+    return f"{resolved.parent.name}/{resolved.name}"
 
 
 def _joined(group: list[tuple[str, Results]]) -> Results:
     tables: dict[tuple[str, str], ErrorTable] = {}
-    rows, failures, learners = [], [], []
+    rows = []
+    failures = []
+    learners = []
     for name, results in group:
         learners += [
             replace(learner, label=f"{learner.label} · {name}") for learner in results.spec.learners
         ]
-        for (part, label), table in results.tables.items():
-            tables[part, f"{label} · {name}"] = replace(table, learner=f"{label} · {name}")
+        for (stream, label), table in results.tables.items():
+            tables[stream, f"{label} · {name}"] = replace(table, learner=f"{label} · {name}")
         rows += [_renamed(row, name) for row in results.rows]
         failures += [_renamed(row, name) for row in results.failures]
     first = group[0][1].spec

@@ -71,9 +71,16 @@ def section(results: Results) -> Section:
         for figure in results.spec.figures
         for picture in _pictures(figure, results, measured)
     ]
-    whole = [_whole_strip(results, measured)] if measured and "strip" in kinds else []
-    growth = growth_table(results) if "growth" in kinds else []
-    heat, all_heat = _matrices(measured) if "matrices" in kinds else ([], [])
+    whole: list[Picture] = []
+    if measured and "strip" in kinds:
+        whole.append(_whole_strip(results, measured))
+    growth: list[Growth] = []
+    if "growth" in kinds:
+        growth = growth_table(results)
+    heat: list[Picture] = []
+    all_heat: list[Picture] = []
+    if "matrices" in kinds:
+        heat, all_heat = _matrices(measured)
     return Section(
         results, rows, pictures, heat, growth, _beside_paper(results, rows), [*whole, *all_heat]
     )
@@ -119,14 +126,16 @@ def _matrices(measured: Tables) -> tuple[list[Picture], list[Picture]]:
     shown = [matrix(tables[0]) for tables in measured.values() if len(tables[0].tasks) > 1]
     if not shown:
         return [], []
-    values = np.concatenate([one.accuracy[~np.isnan(one.accuracy)] for one in shown])
-    low, high = float(values.min()), float(values.max())
+    values = np.concatenate([heat_map.accuracy[~np.isnan(heat_map.accuracy)] for heat_map in shown])
+    low = float(values.min())
+    high = float(values.max())
 
     def drawn(name: str, matrices: list[Matrix]) -> Picture:
-        alt = " ".join(one.alt for one in matrices)
+        alt = " ".join(heat_map.alt for heat_map in matrices)
         return Picture(name, matrices[0].title, alt, draw_matrices(matrices, low, high))
 
-    return [drawn(f"matrix-{one.label}", [one]) for one in shown], [drawn("matrices", shown)]
+    each = [drawn(f"matrix-{heat_map.label}", [heat_map]) for heat_map in shown]
+    return each, [drawn("matrices", shown)]
 
 
 def _beside_paper(results: Results, rows: list[HeadlineRow]) -> list[Comparison]:

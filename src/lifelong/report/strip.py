@@ -128,18 +128,20 @@ def _finding(statistic: str, rows: list[StripRow]) -> str:
     if not rows:
         return f"No {_NAMES[statistic]} was measured"
     best = max(rows, key=lambda row: row.mean)
-    above, n = sum(row.mean > 5e-4 for row in rows), len(rows)
+    above = sum(row.mean > 5e-4 for row in rows)
+    n = len(rows)
+    most = ""
+    if above:
+        most = f", {best.label} most"
     if statistic == "accuracy":
         return f"{best.label} is most accurate: {best.mean:.3f}"
     if statistic == "gain":
-        return f"{above} of {n} beat the plain single-task model" + (
-            f", {best.label} most" if above else ""
-        )
+        return f"{above} of {n} beat the plain single-task model{most}"
     if statistic.endswith("backward_transfer"):
         below = sum(row.mean < -5e-4 for row in rows)
         return f"Later tasks help {above} of {n} learners; {below} forget"
     source = "Earlier tasks help" if statistic.endswith("forward_transfer") else "Other tasks help"
-    return f"{source} {above} of {n} learners" + (f", {best.label} most" if above else "")
+    return f"{source} {above} of {n} learners{most}"
 
 
 def draw_strips(panels: Sequence[Strip]) -> Figure:
@@ -149,7 +151,10 @@ def draw_strips(panels: Sequence[Strip]) -> Figure:
     names = 0.07 * max(
         0, longest - 12
     )  # inches that long names take, so that a title still fits beside them
-    width = 4.8 if len(panels) == 1 else 3.1 * len(panels)
+    if len(panels) == 1:
+        width = 4.8
+    else:
+        width = 3.1 * len(panels)
     figure = new_figure(width + names, 1.1 + 0.25 * n_rows)
     for axis, panel in zip(
         figure.subplots(1, len(panels), squeeze=False, sharey=True)[0], panels, strict=True

@@ -12,7 +12,8 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-INK, GREY = "#1f2328", "#8b949e"
+INK = "#1f2328"
+GREY = "#8b949e"
 _OURS = {"silly-n": "#d1495b", "silly-f": "#2a78b8"}
 FIXED = {**_OURS, "single": "#9a8c7c", "rf": "#7d8a97"}
 """Learners that have the same colour in every figure, ours and those they are compared with."""

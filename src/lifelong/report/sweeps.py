@@ -63,10 +63,12 @@ def sweep(
             lines.append(_line(label, np.array([at for at, _ in known]), middle, each))
     if not lines:
         return None
-    what = f"{HEADINGS[statistic]} on {'the first task' if task == 0 else task}"
+    where = "the first task" if task == 0 else task
+    what = f"{HEADINGS[statistic]} on {where}"
     which = [group for group in groups if group != HEADLINE]
     name = "-".join(["sweep", statistic, str(task), *which]).replace(" ", "-").replace("_", "-")
-    finding, alt = _sweep_finding(lines, statistic), describe(lines, what, over)
+    finding = _sweep_finding(lines, statistic)
+    alt = describe(lines, what, over)
     return Curves(name, finding, alt, over, what, tuple(lines), zero=statistic != "error")
 
 
@@ -81,10 +83,15 @@ def _has(table: ErrorTable, task: TaskName, min_tasks: int) -> bool:
 
 def _pooled(table: ErrorTable, statistic: str, task: TaskName) -> float:
     """Errors are averaged over repetitions first."""
-    values = 1 - table.accuracy if statistic == "error" else getattr(table, statistic)
+    if statistic == "error":
+        values = 1 - table.accuracy
+    else:
+        values = getattr(table, statistic)
     if task == ALL_TASKS:
         return float(np.mean(values))
-    return float(values[table.tasks.index(task) if task in table.tasks else int(task)])
+    if task in table.tasks:
+        return float(values[table.tasks.index(task)])
+    return float(values[int(task)])
 
 
 def _each(table: ErrorTable, statistic: str, task: TaskName) -> list[float]:
@@ -102,11 +109,13 @@ def _sweep_finding(lines: list[Line], statistic: str) -> str:
         return f"{best.label} ends with the lowest error: {best.y[-1]:.3f}"
     if len(lines) > 2:
         ranked = sorted(lines, key=lambda line: float(np.mean(line.y)))
-        worst, best = ranked[0], ranked[-1]
+        worst = ranked[0]
+        best = ranked[-1]
         means = f"{np.mean(best.y):+.3f} on average; lowest: {worst.label}, {np.mean(worst.y):+.3f}"
         return f"Highest {HEADINGS[statistic]}: {best.label}, {means}"
     line = max(lines, key=lambda line: float(np.ptp(line.y)))
-    low, high = int(np.argmin(line.y)), int(np.argmax(line.y))
+    low = int(np.argmin(line.y))
+    high = int(np.argmax(line.y))
     extremes = [f"{line.y[at]:+.3f} at {line.x[at]:g}" for at in (low, high)]
     return f"{line.label}: from {extremes[0]} to {extremes[1]}"
 
@@ -139,7 +148,8 @@ def learner_curve(results: Results, *, statistic: str, over: str) -> Curves | No
             )
     if not lines or any(np.isnan(line.y).all() for line in lines):
         return None
-    what, first = HEADINGS[statistic], lines[0]
+    what = HEADINGS[statistic]
+    first = lines[0]
     title = (
         f"{first.label}: {what} {first.y[0]:.3f} with {first.x[0]:g}, {first.y[-1]:.3f} with"
         f" {first.x[-1]:g}"
@@ -204,7 +214,7 @@ def _over_stages(
         tables = results.headline(label)
         if tables and len(tables[0].tasks) > 1:
             measured = np.concatenate([errors(table) for table in tables])  # (R · streams, T)
-            lower, upper = np.percentile([statistic(one) for one in measured], [25, 75], axis=0)
+            lower, upper = np.percentile([statistic(table) for table in measured], [25, 75], axis=0)
             x = np.arange(1, measured.shape[1] + 1, dtype=np.float64)
             # As everywhere: errors are averaged over repetitions first, then comes the ratio, then
             # the logarithm.

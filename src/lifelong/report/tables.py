@@ -45,9 +45,9 @@ def _cell(statistic: str, table: ErrorTable, best: float) -> str:
     if np.isnan(value):
         return "–"
     if statistic.endswith("accuracy"):
-        return (
-            f"[bold]{value:.3f}[/]" if statistic == "accuracy" and value == best else f"{value:.3f}"
-        )
+        if statistic == "accuracy" and value == best:
+            return f"[bold]{value:.3f}[/]"
+        return f"{value:.3f}"
     if abs(value) < 5e-4:
         return "0"
     return f"[{'green' if value > 0 else 'red'}]{value:+.3f}[/]"

@@ -17,7 +17,10 @@ def rows_of_classes(labels: Labels, classes: Iterable[object]) -> list[RowNumber
 
 def draw(groups: list[RowNumbers], n: int | None, rng: np.random.Generator) -> RowNumbers:
     """``n`` rows of each group at random (all of them for None), in order of their number."""
-    chosen = groups if n is None else [rng.permutation(rows)[:n] for rows in groups]
+    if n is None:
+        chosen = groups
+    else:
+        chosen = [rng.permutation(rows)[:n] for rows in groups]
     return np.sort(np.concatenate(chosen))
 
 

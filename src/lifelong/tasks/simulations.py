@@ -72,9 +72,9 @@ def xor_stream(
     def task(name: str, n_train: int, angle: float, flip: bool) -> Task:
         train, test = (
             gaussian_xor(
-                rows, angle=angle, flip=flip, std=std, random_state=generator(seed, name, part)
+                rows, angle=angle, flip=flip, std=std, random_state=generator(seed, name, split)
             )
-            for part, rows in (("train", n_train), ("test", n_test))
+            for split, rows in (("train", n_train), ("test", n_test))
         )
         return Task(name, *train, *test)
 

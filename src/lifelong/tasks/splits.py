@@ -32,12 +32,14 @@ def split_classes(
     >>> [task.classes for task in split_classes(X, y, X, y, classes_per_task=2)]
     [[1, 2], [3]]
     """
-    X_train, X_test = check_rows(X_train), check_rows(X_test)
-    y_train, y_test = (
-        check_labels(y_train, n_rows=len(X_train)),
-        check_labels(y_test, n_rows=len(X_test)),
-    )
-    order = list(classes) if classes is not None else classes_in(y_train)
+    X_train = check_rows(X_train)
+    X_test = check_rows(X_test)
+    y_train = check_labels(y_train, n_rows=len(X_train))
+    y_test = check_labels(y_test, n_rows=len(X_test))
+    if classes is not None:
+        order = list(classes)
+    else:
+        order = classes_in(y_train)
 
     def task(start: int) -> Task:
         train, test = (

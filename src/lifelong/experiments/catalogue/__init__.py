@@ -60,7 +60,8 @@ _FILES = (
     task_unaware_spoken_digit,
 )
 EXPERIMENTS: Mapping[str, Experiment] = {
-    one.name: one for one in (*(file.EXPERIMENT for file in _FILES), *best.EXPERIMENTS)
+    experiment.name: experiment
+    for experiment in (*(file.EXPERIMENT for file in _FILES), *best.EXPERIMENTS)
 }
 
 

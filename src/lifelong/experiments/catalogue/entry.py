@@ -31,7 +31,9 @@ SIXTEEN = (  # of the paper; any other learner of the table is asked for with --
 CONTROLS = tuple(SINGLE_TASK)
 EVERYONE = ("silly-n", "silly-f", *SIXTEEN, *CONTROLS)
 
-STRIP, STAGES, MATRICES = FigureSpec("strip"), FigureSpec("stages"), FigureSpec("matrices")
+STRIP = FigureSpec("strip")
+STAGES = FigureSpec("stages")
+MATRICES = FigureSpec("matrices")
 STRIP_VENIAT = FigureSpec("strip-veniat")  # transfers as differences of errors
 
 
@@ -117,7 +119,10 @@ class Experiment:
         seed: int = 0,
     ) -> Spec:
         """The experiment as data; by default as the catalogue has it."""
-        chosen = self.smoke if smoke else self.full
+        if smoke:
+            chosen = self.smoke
+        else:
+            chosen = self.full
         check_count(repetitions, "repetitions", optional=True)
         return Spec(
             experiment=self.name,

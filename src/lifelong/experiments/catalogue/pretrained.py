@@ -12,10 +12,8 @@ _PAPER = "last-two+forest"
 
 
 def _learners(model: Mapping[str, Any], tuned: Mapping[str, Any]) -> tuple[LearnerSpec, ...]:
-    frozen, trained = (
-        {"pretrained": {**model}},
-        {"pretrained": {**model, "tune": "last-two", **tuned}},
-    )
+    frozen = {"pretrained": {**model}}
+    trained = {"pretrained": {**model, "tune": "last-two", **tuned}}
     return (
         LearnerSpec("frozen+ridge", "silly-n", {**frozen, "channel": "ridge", "budget": 1}),
         LearnerSpec("frozen+forest", "silly-n", {**frozen, "channel": "forest", "budget": 1}),

@@ -2,6 +2,9 @@
 is from.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from lifelong.experiments.catalogue.entry import Experiment, Version, learner, learners
 from lifelong.experiments.catalogue.settings import OWN, TINY
 from lifelong.experiments.spec import Part
@@ -17,12 +20,14 @@ def version_of(
     """Ours with both channels, three references and two controls; ``memory`` rows for ER, one per
     class.
     """
-    settings = TINY if smoke else {"width": width, **_SHORT}
-    own = (
-        {"er": {"capacity": memory}}
-        if smoke
-        else {"lwf": OWN["lwf"], "er": {**OWN["er"], "capacity": memory}}
-    )
+    settings: Mapping[str, Any] = {"width": width, **_SHORT}
+    own: dict[str, Mapping[str, Any]] = {
+        "lwf": OWN["lwf"],
+        "er": {**OWN["er"], "capacity": memory},
+    }
+    if smoke:
+        settings = TINY
+        own = {"er": {"capacity": memory}}
     ridge = learner("silly-n", settings, "silly-n+ridge", channel="ridge")
     ours = (*learners(("silly-n", "silly-f"), settings), ridge)
     return Version((part,), (*ours, *learners(_OTHERS, settings, own)), repetitions, settings, own)

@@ -81,7 +81,8 @@ def _content_of(folder: Path) -> Path:
 
 def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
     """Name and open content of each file, checked."""
-    total, limit = 0, min(_MAX_CONTENT, _MAX_RATIO * archive.stat().st_size)
+    total = 0
+    limit = min(_MAX_CONTENT, _MAX_RATIO * archive.stat().st_size)
     for name, size, content in (
         _zip_members(archive) if archive.suffix == ".zip" else _tar_members(archive)
     ):
@@ -102,7 +103,10 @@ def _tar_members(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
                 is_link=member.issym() or member.islnk(),
                 is_plain=member.isfile() or member.isdir(),
             )
-            content = tar.extractfile(member) if member.isfile() else None
+            if member.isfile():
+                content = tar.extractfile(member)
+            else:
+                content = None
             if content is not None:
                 yield member.name, member.size, content
 

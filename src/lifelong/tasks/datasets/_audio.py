@@ -20,7 +20,8 @@ def read_wav(path: Path) -> tuple[int, NDArray[np.float32]]:
     content = read_bytes(path, limit=MAX_FILE)
     try:
         with wave.open(io.BytesIO(content)) as recording:
-            rate, frames = recording.getframerate(), recording.getnframes()
+            rate = recording.getframerate()
+            frames = recording.getnframes()
             kind = (recording.getnchannels(), recording.getsampwidth())
             samples = recording.readframes(frames)
     except (wave.Error, EOFError, ValueError, RuntimeError, OSError) as error:
@@ -56,7 +57,8 @@ def spectrogram(
     >>> picture.shape, int(picture.mean(axis=1).argmax())  # 1 kHz of 4 kHz: a quarter of the way up
     ((28, 28), 20)
     """
-    window, hop = max(2, round(rate * window_ms / 1000)), max(1, round(rate * hop_ms / 1000))
+    window = max(2, round(rate * window_ms / 1000))
+    hop = max(1, round(rate * hop_ms / 1000))
     samples = np.pad(samples, (0, max(0, window - len(samples))))
     frames = np.lib.stride_tricks.sliding_window_view(samples, window)[::hop]  # (time, window)
     power = np.abs(np.fft.rfft(frames * np.hanning(window), axis=1)) ** 2  # (time, frequency)

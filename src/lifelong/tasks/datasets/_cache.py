@@ -53,9 +53,9 @@ def write(scratch: Path, **arrays: NDArray[Any]) -> None:
         np.save(scratch / f"{name}.npy", array, allow_pickle=False)
 
 
-def write_part(scratch: Path, part: str, X: NDArray[Any], y: NDArray[Any]) -> None:
+def write_part(scratch: Path, split: str, X: NDArray[Any], y: NDArray[Any]) -> None:
     """The images and labels of one part."""
-    write(scratch, **{f"X_{part}": X, f"y_{part}": y})
+    write(scratch, **{f"X_{split}": X, f"y_{split}": y})
 
 
 def checksum(files: Iterable[Path], folder: Path) -> str:

@@ -35,10 +35,10 @@ def check_source(source: Source, data_dir: str | Path | None = None) -> list[Fin
         for name, array in arrays.items()
         if name.startswith("y_")
     }
-    counts = {part: rows.get(part, sum(rows.values())) for part in source.parts}
+    counts = {split: rows.get(split, sum(rows.values())) for split in source.parts}
     findings = [
-        Finding(source.name, f"{part} rows", subset_note(counts[part], official))
-        for part, official in source.parts.items()
+        Finding(source.name, f"{split} rows", subset_note(counts[split], official))
+        for split, official in source.parts.items()
     ]
     return findings + [
         Finding(source.name, name, _compare(folder / name, published))
@@ -50,8 +50,6 @@ def check_source(source: Source, data_dir: str | Path | None = None) -> list[Fin
 def _compare(path: Path, published: str) -> str:
     algorithm, _, expected = published.partition(":")
     found = file_checksum(path, algorithm)
-    return (
-        f"{algorithm} as published"
-        if found == expected
-        else f"{algorithm} {found}, not the official file"
-    )
+    if found == expected:
+        return f"{algorithm} as published"
+    return f"{algorithm} {found}, not the official file"

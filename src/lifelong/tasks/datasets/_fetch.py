@@ -35,7 +35,10 @@ def fetch(
 def _fetch_one(
     source: Source, download: Download, root: Path, target: Path, report: Report
 ) -> None:
-    file = root / download.file_name if download.unpack else target
+    if download.unpack:
+        file = root / download.file_name
+    else:
+        file = target
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         found = file.is_file()  # an archive that the user put there
@@ -62,40 +65,46 @@ def retrieve(download: Download, file: Path, report: Report) -> None:
     """The file at the URL, via ``<file>.part``: a download that broke off goes on where
     it stopped.
     """
-    part = file.with_name(file.name + ".part")
-    done = part.stat().st_size if part.is_file() else 0
-    request = urllib.request.Request(
-        download.url, headers={"Range": f"bytes={done}-"} if done else {}
-    )
+    unfinished = file.with_name(file.name + ".part")
+    done = 0
+    headers = {}
+    if unfinished.is_file():
+        done = unfinished.stat().st_size
+    if done:
+        headers["Range"] = f"bytes={done}-"
+    request = urllib.request.Request(download.url, headers=headers)
     try:
         with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:
-            resumed = answer.status == 206  # 200: the server sends the whole file again
-            total = int(answer.headers.get("Content-Length") or 0) + (done if resumed else 0)
-            _save(answer, part, done if resumed else 0, total, report)
+            if answer.status != 206:  # 200: the server sends the whole file again
+                done = 0
+            total = int(answer.headers.get("Content-Length") or 0) + done
+            _save(answer, unfinished, done, total, report)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code != 416:  # 416: nothing is missing after the bytes we have
             raise
-    if download.size and part.stat().st_size < download.size:
+    if download.size and unfinished.stat().st_size < download.size:
         raise OSError(
-            f"it broke off after {part.stat().st_size:,} of {download.size:,} bytes; run the"
+            f"it broke off after {unfinished.stat().st_size:,} of {download.size:,} bytes; run the"
             " command again"
         )
     try:
-        check(download, part)
+        check(download, unfinished)
     except DatasetError:
-        part.unlink()  # else the next attempt would go on from here
+        unfinished.unlink()  # else the next attempt would go on from here
         raise
-    part.replace(file)
+    unfinished.replace(file)
 
 
 def _save(
-    answer: "urllib.request._UrlopenRet", part: Path, done: int, total: int, report: Report
+    answer: "urllib.request._UrlopenRet", unfinished: Path, done: int, total: int, report: Report
 ) -> None:
-    free = shutil.disk_usage(part.parent).free
+    free = shutil.disk_usage(unfinished.parent).free
     if total - done > free:
-        raise OSError(f"{total - done:,} bytes are needed and {free:,} are free in {part.parent}")
-    with part.open("ab" if done else "wb") as file:
+        raise OSError(
+            f"{total - done:,} bytes are needed and {free:,} are free in {unfinished.parent}"
+        )
+    with unfinished.open("ab" if done else "wb") as file:
         while chunk := answer.read(_CHUNK):
             file.write(chunk)
             done += len(chunk)

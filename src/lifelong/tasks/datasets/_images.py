@@ -63,7 +63,9 @@ def decode_image(
         raise damaged(
             name, f"the image claims {width} × {height} pixels", f"at most {MAX_PIXELS:,} pixels"
         )
-    return pixels.transpose(2, 0, 1) if channels == 3 else pixels[None]
+    if channels == 3:
+        return pixels.transpose(2, 0, 1)
+    return pixels[None]
 
 
 def read_image(path: Path, *, size: int | None, channels: int = 3) -> NDArray[np.uint8]:

@@ -8,7 +8,7 @@ MathWorks, "MAT-File Format", level 5.
 import math
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from lifelong.tasks.datasets._raw import damaged, read_bytes
 
 _HEADER = 128  # bytes: a text, the version, and two letters that tell the byte order
-_MATRIX, _COMPRESSED = 14, 15
+_MATRIX = 14
+_COMPRESSED = 15
 _NUMBERS = {
     1: "i1",
     2: "u1",
@@ -47,11 +48,11 @@ def read_matlab(path: Path, *, limit: int) -> dict[str, NDArray[Any]]:
             raise _MalformedError("no MATLAB v5 header")
         arrays: dict[str, NDArray[Any]] = {}
         for kind, payload in _elements(memoryview(content)[_HEADER:], order):
-            matrices = (
-                _elements(_unpacked(payload, limit), order)
-                if kind == _COMPRESSED
-                else [(kind, payload)]
-            )
+            matrices: Iterable[tuple[int, memoryview]]
+            if kind == _COMPRESSED:
+                matrices = _elements(_unpacked(payload, limit), order)
+            else:
+                matrices = [(kind, payload)]
             arrays |= dict(
                 _array(inner, order) for inner_kind, inner in matrices if inner_kind == _MATRIX
             )
@@ -78,7 +79,10 @@ def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
                 f"an element claims {size:,} bytes where {len(data) - start:,} are left: truncated"
             )
         yield kind, data[start : start + size]
-        at = at + 8 if small else start + size + (0 if kind == _COMPRESSED else -size % 8)
+        if small:
+            at = at + 8
+        else:
+            at = start + size + (0 if kind == _COMPRESSED else -size % 8)
 
 
 def _unpacked(payload: memoryview, limit: int) -> memoryview:

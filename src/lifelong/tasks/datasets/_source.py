@@ -158,8 +158,6 @@ def subset_note(found: int, official: int) -> str:
     """
     if found == official:
         return f"complete: {found:,}"
-    return (
-        f"a subset: {found:,} of {official:,}"
-        if found < official
-        else f"{found:,}, more than the official {official:,}"
-    )
+    if found < official:
+        return f"a subset: {found:,} of {official:,}"
+    return f"{found:,}, more than the official {official:,}"

@@ -48,7 +48,9 @@ def pixels(images: NDArray[np.uint8], rows: RowNumbers) -> Rows:
 def colour(images: NDArray[np.uint8], rows: RowNumbers) -> Rows:
     """Those images as float32 in [0, 1] with three channels; grey ones are repeated."""
     chosen = pixels(images, rows)
-    return np.repeat(chosen, 3, axis=1) if chosen.shape[1] == 1 else chosen
+    if chosen.shape[1] == 1:
+        return np.repeat(chosen, 3, axis=1)
+    return chosen
 
 
 def class_groups(

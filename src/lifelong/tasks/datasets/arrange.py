@@ -36,11 +36,10 @@ def arrange(
     ['0°', '150°', '90°', '120°', '60°', '30°']
     """
     seed = seed_from(random_state)
-    angles = (
-        dict.fromkeys(stream.names, rotate)
-        if isinstance(rotate, int | float)
-        else dict(rotate or {})
-    )
+    if isinstance(rotate, int | float):
+        angles = dict.fromkeys(stream.names, rotate)
+    else:
+        angles = dict(rotate or {})
     unknown = [name for name in (*shuffle_labels, *angles) if name not in stream.names]
     if unknown:
         hint = did_you_mean(unknown[0], stream.names)
@@ -51,13 +50,20 @@ def arrange(
         if task.name in shuffle_labels:
             task = splits.shuffle_labels(task, random_state=seed)
         angle = angles.get(task.name)
-        return splits.rotate(task, angle) if angle else task
+        if angle:
+            return splits.rotate(task, angle)
+        return task
 
-    changed = stream.map(change) if shuffle_labels or angles else stream
+    if shuffle_labels or angles:
+        changed = stream.map(change)
+    else:
+        changed = stream
     if isinstance(order, str):
         if order != "random":
             raise ParameterError(
                 f"order={order!r} is unknown. Give 'random' or the tasks' names in their new order."
             )
         return splits.shuffle_order(changed, random_state=seed)
-    return changed if order is None else splits.reorder(changed, order)
+    if order is None:
+        return changed
+    return splits.reorder(changed, order)

@@ -139,7 +139,10 @@ def load(
     """
     check_choice(name, "dataset", list(DATASETS))
     dataset = DATASETS[name]
-    place = {"data_dir": data_dir} if dataset.sources else {}
+    if dataset.sources:
+        place = {"data_dir": data_dir}
+    else:
+        place = {}
     known = [option for option in _options(dataset) if option != "data_dir"]
     unknown = [option for option in options if option not in known]
     if unknown:

@@ -53,7 +53,8 @@ def _strip(task: Task, columns: int) -> NDArray[np.uint8]:
         :columns
     ]
     chosen = images[turns]  # (n, 3, h, w)
-    low, high = float(images.min()), float(images.max())
+    low = float(images.min())
+    high = float(images.max())
     scaled = np.rint((chosen - low) / max(high - low, 1e-12) * 255).astype(np.uint8)
     zoom = max(1, round(32 / scaled.shape[-1]))  # 8×8 digits would be too small to see
     scaled = scaled.repeat(zoom, axis=2).repeat(zoom, axis=3)
@@ -79,4 +80,6 @@ def as_images(X: Rows) -> Rows:
                 f"Rows of {X.shape[1]} numbers are no pictures: they do not fold into a square."
             )
         X = X.reshape(len(X), channels, side, side)
-    return np.repeat(X, 3, axis=1) if X.shape[1] == 1 else X[:, :3]
+    if X.shape[1] == 1:
+        return np.repeat(X, 3, axis=1)
+    return X[:, :3]

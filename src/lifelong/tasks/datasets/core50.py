@@ -55,10 +55,8 @@ def core50_110x5(
     check_count(classes_per_task, "classes_per_task")
     choice = Choice(rows_per_class, test_rows_per_class, seed_from(random_state))
     arrays = decoded(CORE50, data_dir, size=size)
-    part, session = (
-        Part(arrays["X_all"], np.asarray(arrays["y_all"]), "core50"),
-        np.asarray(arrays["session"]),
-    )
+    part = Part(arrays["X_all"], np.asarray(arrays["y_all"]), "core50")
+    session = np.asarray(arrays["session"])
     chosen = [s for s in np.unique(session).tolist() if split == "frames" or s not in TEST_SESSIONS]
     things = np.unique(part.y).tolist()
     groups = [things[at : at + classes_per_task] for at in range(0, len(things), classes_per_task)]
@@ -96,10 +94,8 @@ def _stream_of_sessions(pools: Pools, tests: Pools, part: Part, choice: Choice) 
 
     def task(name: TaskName) -> Task:
         rng = generator(choice.seed, name, "rows")
-        learn, ask = (
-            draw(pools[name], choice.rows_per_class, rng),
-            draw(tests[name], choice.test_rows_per_class, rng),
-        )
+        learn = draw(pools[name], choice.rows_per_class, rng)
+        ask = draw(tests[name], choice.test_rows_per_class, rng)
         return Task(name, pixels(part.X, learn), part.y[learn], pixels(part.X, ask), part.y[ask])
 
     return TaskStream.lazy({name: partial(task, name) for name in pools})
@@ -134,7 +130,10 @@ def frames(folder: Path) -> list[tuple[Path, int, int]]:
 
 def _film(session_folder: Path, session: int, thing: int) -> list[tuple[Path, int, int]]:
     folder = session_folder / f"o{thing}"
-    files = image_files(folder) if folder.is_dir() else []
+    if folder.is_dir():
+        files = image_files(folder)
+    else:
+        files = []
     if not files:
         raise DatasetError(
             f"{folder} is missing or empty. Expected frames C_{session:02d}_{thing:02d}_000.png, …."

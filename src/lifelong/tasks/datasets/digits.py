@@ -36,12 +36,13 @@ def digits(
         )
 
     def task(position: int) -> Task:
-        rows, degrees = shares[position], position * step
+        rows = shares[position]
+        degrees = position * step
         train = np.concatenate(
             [rows[labels[rows] == digit][:rows_per_class] for digit in range(10)]
         )
         test = np.setdiff1d(rows, train)
-        X_train, X_test = (rotate_images(images[part], degrees) for part in (train, test))
+        X_train, X_test = (rotate_images(images[rows_of], degrees) for rows_of in (train, test))
         return Task(f"{degrees:g}°", X_train, labels[train], X_test, labels[test])
 
     return TaskStream(task(position) for position in range(n_tasks))

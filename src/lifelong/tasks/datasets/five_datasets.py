@@ -55,8 +55,9 @@ def five_datasets(
 
 def _parts(source: Source, data_dir: str | Path | None) -> tuple[Part, Part]:
     arrays = decoded(source, data_dir, **source.settings)
-    train, test = (
-        Part(arrays[f"X_{part}"], np.asarray(arrays[f"y_{part}"]), f"{source.name} ({part} rows)")
-        for part in ("train", "test")
-    )
-    return train, test
+
+    def rows_of(split: str) -> Part:
+        y = np.asarray(arrays[f"y_{split}"])
+        return Part(arrays[f"X_{split}"], y, f"{source.name} ({split} rows)")
+
+    return rows_of("train"), rows_of("test")

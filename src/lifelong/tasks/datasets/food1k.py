@@ -65,7 +65,10 @@ def food1k_50x20(
 def listed(folder: Path) -> list[tuple[Path, int]]:
     """Image file and class of each row."""
     lists = _list_files(folder)
-    rows = [row for path in lists for row in _read_list(path, folder)] if lists else _walk(folder)
+    if lists:
+        rows = [row for path in lists for row in _read_list(path, folder)]
+    else:
+        rows = _walk(folder)
     found = sorted(set(rows))
     labels = {label for _, label in found}
     if not found:
@@ -114,23 +117,28 @@ def _read_line(path: Path, folder: Path, number: int, line: str) -> tuple[Path, 
         raise damaged(
             path, f"line {number} is {line[:80]!r}", "'path label' with a whole-number label"
         )
-    first = _PARTS[:1] if path.name.startswith("train") else _PARTS[1:2]
-    for part in (*first, *_PARTS):
+    if path.name.startswith("train"):
+        first = _PARTS[:1]
+    else:
+        first = _PARTS[1:2]
+    for split in (*first, *_PARTS):
         if (
             len(name) < 1000
             and max(map(len, inside.parts), default=256) < 256
-            and (folder / part / inside).is_file()
+            and (folder / split / inside).is_file()
         ):
-            return (folder / part / inside), int(label)
+            return (folder / split / inside), int(label)
     raise damaged(
         path, f"line {number} names {inside}, which is not there", f"an image below {folder}"
     )
 
 
 def _walk(folder: Path) -> list[tuple[Path, int]]:
-    parts = [folder / part for part in ("Train", "Val") if (folder / part).is_dir()] or [folder]
+    parts = [folder / split for split in ("Train", "Val") if (folder / split).is_dir()] or [folder]
     rows: list[tuple[Path, int]] = []
-    for class_folder in sorted(path for part in parts for path in part.iterdir() if path.is_dir()):
+    for class_folder in sorted(
+        path for split in parts for path in split.iterdir() if path.is_dir()
+    ):
         files = image_files(class_folder)
         if not class_folder.name.isdecimal() or not files:
             problem = (

@@ -36,8 +36,8 @@ def mini_imagenet_20x5(
     choice = Choice(rows_per_class, test_rows_per_class, seed)
     arrays = decoded(MINI_IMAGENET, data_dir, size=size)
     train, test = (
-        Part(arrays[f"X_{part}"], np.asarray(arrays[f"y_{part}"]), f"mini-imagenet/{folder}")
-        for part, folder in _FOLDERS.items()
+        Part(arrays[f"X_{split}"], np.asarray(arrays[f"y_{split}"]), f"mini-imagenet/{folder}")
+        for split, folder in _FOLDERS.items()
     )
     groups = class_groups(
         np.unique(train.y).tolist(),
@@ -50,8 +50,8 @@ def mini_imagenet_20x5(
 
 def _class_folders(folder: Path) -> dict[str, list[Path]]:
     """The class folders of each part; both parts must have the same ones, none empty."""
-    found = {part: _subfolders(folder / name) for part, name in _FOLDERS.items()}
-    train, test = ({path.name for path in found[part]} for part in _FOLDERS)
+    found = {split: _subfolders(folder / name) for split, name in _FOLDERS.items()}
+    train, test = ({path.name for path in found[split]} for split in _FOLDERS)
     if train != test:
         lacking = "val" if train - test else "train"
         raise DatasetError(
@@ -84,10 +84,10 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _decode(folder: Path, scratch: Path, *, size: int) -> None:
-    for part, classes in _class_folders(folder).items():
+    for split, classes in _class_folders(folder).items():
         files, labels = zip(*_images(classes), strict=True)
-        write_images(scratch / f"X_{part}.npy", files, size=size)
-        write(scratch, **{f"y_{part}": np.array(labels, dtype=np.str_)})
+        write_images(scratch / f"X_{split}.npy", files, size=size)
+        write(scratch, **{f"y_{split}": np.array(labels, dtype=np.str_)})
 
 
 MINI_IMAGENET = Source(

@@ -69,7 +69,7 @@ def _unzipped(path: Path) -> bytes:
 
 
 def _files(folder: Path) -> list[Path]:
-    return [_file(folder, name) for part in _NAMES.values() for name in part]
+    return [_file(folder, name) for names in _NAMES.values() for name in names]
 
 
 def _file(folder: Path, name: str) -> Path:
@@ -82,9 +82,11 @@ def _file(folder: Path, name: str) -> Path:
 
 
 def _decode(folder: Path, scratch: Path, *, size: int) -> None:
-    for part, (image_name, label_name) in _NAMES.items():
-        image_file, label_file = _file(folder, image_name), _file(folder, label_name)
-        images, labels = read_idx(image_file, dimensions=3), read_idx(label_file, dimensions=1)
+    for split, (image_name, label_name) in _NAMES.items():
+        image_file = _file(folder, image_name)
+        label_file = _file(folder, label_name)
+        images = read_idx(image_file, dimensions=3)
+        labels = read_idx(label_file, dimensions=1)
         if len(images) != len(labels):
             raise damaged(
                 label_file,
@@ -94,7 +96,7 @@ def _decode(folder: Path, scratch: Path, *, size: int) -> None:
         if labels.max() > 9:
             raise damaged(label_file, f"label {labels.max()}", "labels 0 to 9")
         resized = np.rint(resize(images, size)).astype(np.uint8)[:, None]  # (n, 1, size, size)
-        write_part(scratch, part, resized, labels.astype(np.int64))
+        write_part(scratch, split, resized, labels.astype(np.int64))
 
 
 def _downloads(base: str, folder: str, checksums: dict[str, str]) -> tuple[Download, ...]:

@@ -33,7 +33,9 @@ _UNREADABLE = (
 
 def read_letters(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Images (n, 28, 28) and labels 0 (A) to 9 (J), in the archive's order."""
-    images, labels, broken = [], [], []
+    images = []
+    labels = []
+    broken = []
     for name, content in _pictures(path):
         try:
             image = decode_image(content, f"{path}: {name}", size=None, channels=1)
@@ -104,8 +106,8 @@ def _decode(folder: Path, scratch: Path, *, size: int) -> None:
             "more",
         )
     resized = np.rint(resize(images, size)).astype(np.uint8)[:, None]  # (n, 1, size, size)
-    for part, rows in (("train", ~testing), ("test", testing)):
-        write_part(scratch, part, resized[rows], labels[rows])
+    for split, rows in (("train", ~testing), ("test", testing)):
+        write_part(scratch, split, resized[rows], labels[rows])
 
 
 def _files(folder: Path) -> list[Path]:

@@ -63,7 +63,9 @@ def spoken_digit(
     ]
     seed = seed_from(random_state)
     arrays = decoded(FSDD, data_dir, window_ms=float(window_ms), hop_ms=float(hop_ms), size=size)
-    X, y, speaker = arrays["X_all"], np.asarray(arrays["y_all"]), np.asarray(arrays["speaker"])
+    X = arrays["X_all"]
+    y = np.asarray(arrays["y_all"])
+    speaker = np.asarray(arrays["speaker"])
 
     def task(name: TaskName) -> Task:
         rng = generator(seed, name, "rows")

@@ -22,7 +22,8 @@ _MAX_BYTES = 700_000_000  # of a file and of an array in it; officially 182 and 
 def read_mat(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Images (n, 3, 32, 32) and labels 0 to 9."""
     arrays = read_matlab(path, limit=_MAX_BYTES)
-    X, y = arrays.get("X", np.empty(0)), arrays.get("y", np.empty(0))
+    X = arrays.get("X", np.empty(0))
+    y = arrays.get("y", np.empty(0))
     if (
         X.ndim != 4
         or X.shape[:3] != (32, 32, 3)
@@ -52,9 +53,9 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _decode(folder: Path, scratch: Path, **_: Any) -> None:
-    for part, name in _FILES.items():
+    for split, name in _FILES.items():
         images, labels = read_mat(folder / name)
-        write_part(scratch, part, images, labels)
+        write_part(scratch, split, images, labels)
 
 
 _CHECKSUMS = {

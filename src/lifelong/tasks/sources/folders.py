@@ -40,7 +40,7 @@ def from_image_folders(
 def _task(folder: Path, *, size: int, channels: int, test_share: float, seed: int) -> Task:
     parts = {path.name for path in subfolders(folder)}
     if parts == {"train", "test"}:
-        train, test = (_rows(folder / part, size, channels) for part in ("train", "test"))
+        train, test = (_rows(folder / split, size, channels) for split in ("train", "test"))
         return Task(folder.name, *train, *test)
     X, y = _rows(folder, size, channels)
     return Task.from_arrays(folder.name, X, y, test_share=test_share, random_state=seed)

@@ -47,11 +47,10 @@ def from_frame(
     """
     names = list(getattr(frame, "columns", frame))
     chosen = {task_column, label_column, test_column}
-    features = (
-        list(feature_columns)
-        if feature_columns is not None
-        else [name for name in names if name not in chosen]
-    )
+    if feature_columns is not None:
+        features = list(feature_columns)
+    else:
+        features = [name for name in names if name not in chosen]
     for name in (*features, task_column, label_column, *([test_column] if test_column else [])):
         if name not in names:
             hint = did_you_mean(name, names)
@@ -61,8 +60,12 @@ def from_frame(
             f"No columns are left to learn from besides {', '.join(map(repr, names))}."
         )
     X = np.column_stack([_numbers(frame[name], name) for name in features])
-    tasks, labels = _values(frame[task_column]), _values(frame[label_column])
-    testing = _numbers(frame[test_column], test_column).astype(bool) if test_column else None
+    tasks = _values(frame[task_column])
+    labels = _values(frame[label_column])
+    if test_column:
+        testing = _numbers(frame[test_column], test_column).astype(bool)
+    else:
+        testing = None
     seed = seed_from(random_state)
     stream: list[Task] = []
     for name in dict.fromkeys(tasks.tolist()):
@@ -111,7 +114,10 @@ def from_table(
         raise DatasetError(
             f"{path}: unknown kind of table {path.suffix!r}. Give a .csv or .parquet file."
         )
-    frame = read_csv(path) if path.suffix.lower() == ".csv" else _read_parquet(path)
+    if path.suffix.lower() == ".csv":
+        frame = read_csv(path)
+    else:
+        frame = _read_parquet(path)
     try:
         return from_frame(frame, task_column=task_column, label_column=label_column, **options)
     except InputError as error:

@@ -73,8 +73,11 @@ def from_hugging_face(
     1]).
     """
     splits = dataset if isinstance(dataset, Mapping) and {"train", "test"} <= set(dataset) else None
-    parts = [dataset] if splits is None else [splits["train"], splits["test"]]
-    columns = [_columns(part, feature_column, label_column, task_column) for part in parts]
+    if splits is None:
+        parts = [dataset]
+    else:
+        parts = [splits["train"], splits["test"]]
+    columns = [_columns(split, feature_column, label_column, task_column) for split in parts]
     names: list[Any] = list(dict.fromkeys(columns[0][2].tolist()))
     seed = seed_from(random_state)
 
@@ -94,7 +97,8 @@ def from_avalanche(benchmark: Any) -> TaskStream:
     same number.
     """
     try:
-        train, test = list(benchmark.train_stream), list(benchmark.test_stream)
+        train = list(benchmark.train_stream)
+        test = list(benchmark.test_stream)
     except AttributeError:
         raise InputTypeError(
             f"{type(benchmark).__name__} has no train_stream and test_stream of experiences."
@@ -114,13 +118,13 @@ def _task(name: TaskName, train: Any, test: Any) -> Task:
     return Task(name, *rows_of(train), *rows_of(test))
 
 
-def _columns(part: Any, *names: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    known = list(getattr(part, "column_names", []))
+def _columns(split: Any, *names: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    known = list(getattr(split, "column_names", []))
     for name in names:
         if name not in known:
             hint = did_you_mean(name, known)
             raise InputError(f"No column {name!r}.{hint} Columns: {', '.join(map(repr, known))}.")
-    features, labels, tasks = (part[name] for name in names)
+    features, labels, tasks = (split[name] for name in names)
     return _stack(list(features)), np.asarray(list(labels)), np.asarray(list(tasks))
 
 
@@ -149,4 +153,6 @@ def _array(item: Any) -> NDArray[Any]:
 
 
 def _plain(label: Any) -> Any:
-    return label.item() if hasattr(label, "item") else label
+    if hasattr(label, "item"):
+        return label.item()
+    return label
