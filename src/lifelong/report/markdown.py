@@ -64,9 +64,7 @@ def markdown(part: Section, where: str) -> Iterator[str]:
 
 
 def _shown(part: Section) -> list[Picture]:
-    """The figures that the experiment names before its strips, and the strips: what the paper shows
-    comes first.
-    """
+    """The figures named before the strips, and the strips: what the paper shows comes first."""
     strip = [picture for picture in part.whole if picture.name == "strip"]
     ahead = list(takewhile(lambda picture: not picture.name.startswith("strip-"), part.pictures))
     return [*ahead, *strip] if strip else part.pictures[:1]

@@ -1,6 +1,4 @@
-"""Who speaks, and which digit: six speakers are six tasks, and nobody says which task a recording
-is from.
-"""
+"""Who speaks, and which digit: six speakers are six tasks, and nobody says who is speaking."""
 
 from lifelong.experiments.catalogue.entry import Experiment, Version, learner, learners
 from lifelong.experiments.catalogue.settings import OWN, TINY
@@ -14,9 +12,7 @@ _OTHERS = ("er", "lwf", "randumb", "nearest-mean", "chance")
 def version_of(
     part: Part, repetitions: int, *, memory: int, width: float = 0.5, smoke: bool = False
 ) -> Version:
-    """Ours with both channels, three references and two controls; ``memory`` rows for ER, one per
-    class.
-    """
+    """Ours, both channels, three references, two controls; ER has ``memory`` rows, 1 per class."""
     settings = TINY if smoke else {"width": width, **_SHORT}
     own = (
         {"er": {"capacity": memory}}

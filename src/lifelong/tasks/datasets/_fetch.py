@@ -59,9 +59,7 @@ def _silent(_done: int, _total: int) -> None:
 
 
 def retrieve(download: Download, file: Path, report: Report) -> None:
-    """The file at the URL, via ``<file>.part``: a download that broke off goes on where
-    it stopped.
-    """
+    """The file at the URL, via ``<file>.part``: a broken download goes on where it stopped."""
     part = file.with_name(file.name + ".part")
     done = part.stat().st_size if part.is_file() else 0
     request = urllib.request.Request(
