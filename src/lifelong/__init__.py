@@ -1,5 +1,4 @@
-"""Lifelong learning by representation ensembling: every task, old and new, gets better as tasks
-arrive.
+"""Lifelong learning by representation ensembling: all tasks, old and new, gain as tasks arrive.
 
 Names are loaded when they are first used, so that ``import lifelong`` is instant and never needs
 torch.

@@ -1,5 +1,4 @@
-"""Work that several learners of an experiment would do alike is done once; its results are kept in
-a folder.
+"""Work that several learners of an experiment would do alike is done once and kept in a folder.
 
 A result is addressed by everything that it depends on. So one folder may serve any number of
 processes and runs, and may be deleted at any time: what is missing is made again.
@@ -68,9 +67,7 @@ def saved_seconds() -> float:
 
 
 def once(depends_on: Callable[[], Iterable[Any]], work: Callable[[], Arrays]) -> Arrays:
-    """What ``work`` returns, or what it returned when it was done before with equal arrays and
-    settings.
-    """
+    """What ``work`` returns, or what it returned before with equal arrays and settings."""
     shared = _sharing
     if shared is None:
         return work()
@@ -90,9 +87,7 @@ def once(depends_on: Callable[[], Iterable[Any]], work: Callable[[], Arrays]) ->
 
 
 def digest(parts: Iterable[Any]) -> str:
-    """Sixteen bytes as text: of the values and the layout of arrays, and of how anything else is
-    written.
-    """
+    """Sixteen bytes as text: of arrays' values and layout, and of how anything else is written."""
     whole = blake2b(digest_size=16)
     for part in parts:
         if isinstance(part, np.ndarray):

@@ -1,6 +1,4 @@
-"""Parallel work: on this machine through joblib, or on the cluster that ``lifelong.engine`` has
-chosen.
-"""
+"""Parallel work: on this machine through joblib, or on the cluster ``lifelong.engine`` chose."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial

@@ -1,6 +1,4 @@
-"""A progress bar for whatever takes longer than a second; silent when nobody looks at
-a terminal.
-"""
+"""A progress bar for whatever takes more than a second; silent when nobody looks at a terminal."""
 
 import multiprocessing
 import os

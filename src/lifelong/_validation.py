@@ -1,6 +1,4 @@
-"""Checks at the edge: what users hand in becomes float32 rows and whole-number labels, or one clear
-error.
-"""
+"""Checks at the edge: users' data become float32 rows and whole-number labels, or a clear error."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -19,9 +17,7 @@ Codes = NDArray[np.intp]  # (n,) of 0 … K-1
 
 
 def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = "lifelong") -> Rows:
-    """``X`` as contiguous float32 rows, flat or images; numpy, pandas, polars, torch and lists are
-    welcome.
-    """
+    """``X`` (numpy, pandas, polars, torch or lists) as contiguous float32 rows, flat or images."""
     if _is_sound(X, in_shape):
         return X  # type: ignore[no-any-return]
     if issparse(X):
@@ -65,9 +61,7 @@ def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = 
 
 
 def _is_sound(X: Any, in_shape: tuple[int, ...] | None) -> bool:
-    """Whether X is an array as we want it already: looking closer takes longer than predicting a
-    few rows.
-    """
+    """Whether X is as we want it: looking closer takes longer than predicting a few rows."""
     if type(X) is not np.ndarray or X.dtype != np.float32 or X.ndim not in (2, 4) or 0 in X.shape:
         return False
     if (
@@ -158,9 +152,7 @@ def check_weights(sample_weight: Any, *, n_rows: int) -> NDArray[np.float64]:
 
 
 def _is_plain(y: Sequence[Any]) -> bool:
-    """All numbers or all text: numpy may build the array without merging kinds or
-    unpacking tuples.
-    """
+    """All numbers or all text: numpy can build the array and merge no kinds, unpack no tuples."""
     kinds = {str if isinstance(label, str) else np.number for label in y if np.isscalar(label)}
     return all(np.isscalar(label) for label in y) and len(kinds) < 2
 
@@ -190,9 +182,7 @@ def encode_labels(labels: Labels, classes: Sequence[Hashable]) -> Codes:
 
 
 def join_classes(known: Labels, new: Sequence[Hashable], like: Labels) -> Labels:
-    """``known`` classes and ``new`` ones: the user's own labels, in the user's own dtype where one
-    fits all.
-    """
+    """``known`` classes and ``new`` ones: the user's labels, in their own dtype where one fits."""
     if like.dtype.kind == "O" or (len(known) and known.dtype.kind != like.dtype.kind):
         return _objects([*known.tolist(), *new])
     fresh = np.array(new, dtype=like.dtype)

@@ -52,9 +52,7 @@ class DatasetError(LifelongError, ValueError):
 
 
 class PersistenceError(LifelongError, ValueError):
-    """A saved learner that cannot be written or read: out of space, damaged, too new, hostile, or
-    in use.
-    """
+    """A learner that cannot be saved or loaded: no space, damaged, too new, hostile, or in use."""
 
 
 class UnknownTaskError(LifelongError, LookupError):
@@ -66,9 +64,7 @@ class NotLearntError(LifelongError, NotFittedError):
 
 
 class UnsupportedError(LifelongError, NotImplementedError):
-    """Something that this kind of learner, encoder or channel cannot do; the message says which
-    ones can.
-    """
+    """Something this kind of learner, encoder or channel cannot do; the message says which can."""
 
 
 class EngineError(LifelongError, RuntimeError):

@@ -102,9 +102,7 @@ class Places(Kind):
 
 @dataclass(frozen=True)
 class Represented(Kind):
-    """Rows as an encoder represents them: one leaf per row and tree (n, B), or dense vectors (n,
-    d).
-    """
+    """Rows as an encoder represents them: leaves of each tree (n, B), or dense vectors (n, d)."""
 
     n: Length
     dense: str  # dtype of dense vectors
@@ -243,9 +241,7 @@ def later_fields(record: type) -> set[str]:
 
 
 def declared_fields(record: type) -> dict[str, Any]:
-    """What each field of a dataclass is declared to be; fields without a declaration are
-    not saved.
-    """
+    """What each field of a dataclass is declared to be; undeclared fields are not saved."""
     return {one.name: one.metadata[_SAVED] for one in fields(record) if _SAVED in one.metadata}
 
 

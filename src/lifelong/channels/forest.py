@@ -17,8 +17,7 @@ from lifelong.tasks.base import TaskName
 
 @dataclass(frozen=True)
 class ForestChannel:
-    """An ordinary random forest (bootstrap rows, √d features) per encoder: the paper's for
-    networks.
+    """An ordinary random forest (bootstrap, √d features) per encoder: the paper's for networks.
 
     Posteriors average over encoders. The forests cut up the representation, and rows are counted
     in their leaves, so rows that arrive later are simply counted, too.

@@ -69,9 +69,7 @@ def check(
     ] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Count the rows and compare checksums with the official release; a subset is reported as a
-    subset.
-    """
+    """Count the rows and compare checksums with the official release; a subset is named as such."""
     if name:
         chosen = [_dataset(name)]
     else:

@@ -17,9 +17,7 @@ def inspect(
         bool, typer.Option("--all", help="Every task, however many there are.")
     ] = False,
 ) -> None:
-    """Tasks, rows, encoders, bytes and versions of a saved learner, and whether its files are
-    intact.
-    """
+    """Tasks, rows, encoders, bytes and versions of a saved learner; whether the files are whole."""
     from lifelong.persistence.inspection import Summary, damaged_files
     from lifelong.persistence.inspection import inspect as summarise
 

@@ -23,18 +23,14 @@ class FittedEncoder(Protocol):
 
 @runtime_checkable
 class LeafEncoder(Protocol):
-    """A fitted encoder whose representation is leaves, numbered 0 … n_leaves − 1 through all its
-    trees.
-    """
+    """A fitted encoder whose representation is leaves, numbered 0 … n_leaves − 1 over all trees."""
 
     n_leaves: int
 
 
 @runtime_checkable
 class AnsweringEncoder(Protocol):
-    """A fitted encoder whose last ``n_answers`` columns are its own posteriors over its own
-    classes.
-    """
+    """A fitted encoder whose last ``n_answers`` columns are its posteriors over its own classes."""
 
     @property
     def n_answers(self) -> int: ...
@@ -42,9 +38,7 @@ class AnsweringEncoder(Protocol):
 
 @runtime_checkable
 class SharingEncoder(Protocol):
-    """A fitted encoder that stands on something which other encoders stand on, too: that counts
-    once.
-    """
+    """A fitted encoder that stands on something it shares with other encoders: that counts once."""
 
     @property
     def shared(self) -> Any: ...
@@ -85,9 +79,7 @@ class WeightedEncoder(Protocol):
 
 @runtime_checkable
 class ThreadedEncoder(Protocol):
-    """An encoder that trains on threads: work that leaves Python's lock need not go to other
-    processes.
-    """
+    """An encoder that trains on threads: work that leaves Python's lock needs no more processes."""
 
     def with_threads(self, n_jobs: int | None) -> Encoder:
         """The same encoder, which trains on so many threads; the result does not depend on it."""
@@ -104,8 +96,7 @@ class ComparableEncoder(Protocol):
 
 
 def honest_split(y: Codes, share: float, *, rng: np.random.Generator, n_splits: int = 1) -> Mask:
-    """Draw in-bag rows without replacement, ``n_splits`` times independently → (n, n_splits)
-    booleans.
+    """Draw in-bag rows without replacement, ``n_splits`` times anew → (n, n_splits) booleans.
 
     Stratified when every class has at least two rows: then every class is on both sides of every
     split. Otherwise the split ignores classes. At least one row is in-bag; with more than one row,

@@ -1,6 +1,4 @@
-"""Decision forests as encoders: the representation of a row is the leaf that each tree puts it
-into.
-"""
+"""Decision forests as encoders: the representation of a row is the leaf it reaches in each tree."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace

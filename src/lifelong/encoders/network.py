@@ -46,9 +46,7 @@ class FittedNetwork:
 
     @cached_property
     def n_answers(self) -> int:
-        """How many of the last columns are what the network itself says about the classes of its
-        task.
-        """
+        """How many of the last columns are the network's own answer about its task's classes."""
         return n_answers(self.body)
 
     @cached_property

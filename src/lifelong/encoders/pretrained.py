@@ -1,6 +1,4 @@
-"""Pretrained networks as encoders: frozen features for all tasks, and a few layers on top that each
-task trains.
-"""
+"""Pretrained networks as encoders: frozen features, and layers on top that each task trains."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -90,9 +88,7 @@ class PretrainedEncoder:
 
     @classmethod
     def from_pretrained(cls, source: str | Path, **settings: Any) -> Self:
-        """The encoder, with its folder looked at: a model that is missing or cannot be used is an
-        error now.
-        """
+        """The encoder, with its folder looked at: a missing or unusable model is an error now."""
         encoder = cls(source, **settings)
         _ = encoder.backbone
         return encoder
@@ -118,8 +114,7 @@ class PretrainedEncoder:
         )
 
     def features(self, rows: Any) -> Rows:
-        """Frozen features (n, d) of raw rows; rows of d numbers are features already and stay as
-        they are.
+        """Frozen features (n, d) of raw rows; rows of d numbers are features already and stay so.
 
         Images (n, c, h, w) have values in [0, 1]; sounds (n, samples) have the model's sampling
         rate; texts are a list of str. Learners take images and sounds as they are. Texts become
@@ -128,9 +123,7 @@ class PretrainedEncoder:
         return frozen_features(self.backbone, self.cache_dir, rows)
 
     def split(self, y: Codes, *, rng: np.random.Generator) -> Mask:
-        """In-bag rows (n,). Frozen features have seen no label: then no row is in-bag, and all are
-        honest.
-        """
+        """In-bag rows (n,). Frozen features saw no label: no row is in-bag, and all are honest."""
         return (
             honest_split(y, self.max_samples, rng=rng)[:, 0]
             if self._n_hidden
@@ -155,9 +148,7 @@ class PretrainedEncoder:
         return FittedPretrained(self, layers.fit(self.features(X), y, in_bag=in_bag, rng=rng))
 
     def plain_models(self, random_state: RandomState) -> dict[str, Any]:
-        """The same network for one task alone: a softmax layer, or all the trained layers, on
-        frozen features.
-        """
+        """The same network for one task alone: softmax or all trained layers on frozen features."""
         frozen = FrozenFeatures(self.backbone, self.cache_dir)
         if not self._n_hidden:
             softmax = LogisticRegression(C=0.01, max_iter=1000, random_state=random_state)

@@ -1,6 +1,4 @@
-"""What Ray and Dask have in common: work is handed out a few pieces ahead, and events come back as
-they happen.
-"""
+"""What Ray and Dask share: work goes out a few pieces ahead, events come back as they happen."""
 
 import socket
 from abc import ABC, abstractmethod
@@ -77,8 +75,7 @@ class Engine(ABC):
     def events(
         self, generate: Generate, rows: Iterable[tuple[Any, ...]]
     ) -> Iterator[tuple[int, Any]]:
-        """What ``generate(*row)`` yields on a worker, for all rows at once: the row's number and
-        the event.
+        """What ``generate(*row)`` yields on workers, all rows at once: row number and event.
 
         Events of a row are in order, and each comes once, however often its worker dies; the last
         is :class:`Ended`.
@@ -106,9 +103,7 @@ class Engine(ABC):
 
 
 def work(versions: Versions, generate: Generate, *row: Any) -> Iterator[Any]:
-    """One piece of work, on a worker: the same versions as at home, and one thread, or bits would
-    differ.
-    """
+    """One piece of work, on a worker: the same versions and one thread, or bits would differ."""
     check_versions(versions)
     with threadpool_limits(1):
         yield from generate(*row)

@@ -1,6 +1,4 @@
-"""Work as Dask tasks. (joblib's Dask backend hands back whole results only; rows of a run come one
-by one.)
-"""
+"""Work as Dask tasks. (joblib's Dask backend returns whole results; we need rows one by one.)"""
 
 import logging
 import queue
@@ -150,9 +148,7 @@ class _Running:
         self.number, self.future, self._known = number, future, 0
 
     def new(self, position: int, events: list[bytes]) -> list[Any]:
-        """Of events from ``position`` on, those that are next: work that is begun again says the
-        same again.
-        """
+        """Of events from ``position`` on, those that are next: work begun again says the same."""
         fresh = events[max(self._known - position, 0) :] if position <= self._known else []
         self._known += len(fresh)
         return [loads(event) for event in fresh]

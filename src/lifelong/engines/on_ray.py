@@ -35,9 +35,7 @@ _COUNT_SECONDS = 10.0  # nodes come and go: their processors are counted again s
 
 
 class RayEngine(Engine):
-    """A Ray cluster. Large arguments are put into its object store once, and read there without a
-    copy.
-    """
+    """A Ray cluster. Large arguments go into its object store once; workers read them uncopied."""
 
     name = "ray"
 

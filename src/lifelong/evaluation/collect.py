@@ -18,9 +18,7 @@ def table_from(
     repetitions: Sequence[Repetition],
     references: Mapping[str, Sequence[Repetition]] | None = None,
 ) -> ErrorTable:
-    """The table of complete repetitions of one learner, and of the plain models it is compared
-    with.
-    """
+    """The table of one learner's complete repetitions, and of the plain models compared with it."""
     stages = list(enumerate(tasks))
     last = len(tasks) - 1
     found = [_index(repetition) for repetition in repetitions]

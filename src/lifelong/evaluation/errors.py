@@ -81,9 +81,7 @@ class ErrorTable:
 
     @property
     def gain(self) -> Errors:
-        """log(e_reference / e_final) per task: ahead of a plain single-task model of the same size,
-        or not.
-        """
+        """log(e_reference / e_final) per task: > 0 is better than a plain model of its size."""
         return statistics.gain(self._mean("reference"), self._mean("final"))
 
     @property
@@ -121,9 +119,7 @@ class ErrorTable:
         return np.asarray(1 - reference.mean(axis=0))
 
     def spread(self, statistic: str) -> dict[str, Errors]:
-        """Median, lower and upper quartile over repetitions of a statistic that is computed within
-        each repetition.
-        """
+        """Median, lower and upper quartile over repetitions of a statistic of each repetition."""
         each = np.stack(
             [getattr(self.repetition(r), statistic) for r in range(len(self.errors))]
         )  # (R, T)

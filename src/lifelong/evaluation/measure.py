@@ -76,8 +76,7 @@ def measurements(
     wanted: Wanted = _all,
     error: ErrorOn = error_on,
 ) -> Iterator[Training | Measurement]:
-    """Teach a learner the stream; after each task, measure it on every task so far, and on this one
-    taught alone.
+    """Teach a learner the stream; after each task, measure all so far, and this one taught alone.
 
     Only what is ``wanted`` is measured; training stops after the last stage with anything wanted.
     ``error`` may be another one, such as :func:`~lifelong.evaluation.unaware.unaware_error`.

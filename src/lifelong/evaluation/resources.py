@@ -5,8 +5,7 @@ from numpy.typing import ArrayLike
 
 
 def fitted_exponent(n_tasks: ArrayLike, amounts: ArrayLike) -> float:
-    """The slope b of log(amount) = a + b · log(tasks), by least squares: 0 is constant, 1 linear, 2
-    quadratic.
+    """Least-squares slope b of log(amount) = a + b · log(tasks): 0 constant, 1 linear, 2 quadratic.
 
     The first half of the tasks is left out where there are at least four: a constant share (the
     code of a network that every learner has) hides the growth at first. NaN where an amount is 0 or

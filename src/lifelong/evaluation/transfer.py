@@ -11,8 +11,7 @@ Errors = NDArray[np.float64]
 
 
 def half_a_mistake(errors: ArrayLike, test_rows: ArrayLike) -> Errors:
-    """The zero-error rule: a *measured* error of 0 on n test rows counts as 1/(2n), so that ratios
-    exist.
+    """The zero-error rule: a *measured* error of 0 on n test rows counts as 1/(2n), for ratios.
 
     It applies to every single measurement, before anything is averaged; this is the only place that
     does it.

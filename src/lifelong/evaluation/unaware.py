@@ -9,9 +9,7 @@ from lifelong.tasks.base import Task
 
 
 def unaware_error(learner: Learner, task: Task) -> float:
-    """Share of the task's test rows of which the learner does not find out both the task and the
-    label.
-    """
+    """Share of the task's test rows whose task or label, or both, the learner gets wrong."""
     right = predicted_tasks(learner, task.X_test) == task.name
     if right.any():
         labels = learner.predict(task.X_test[right], task=task.name).tolist()

@@ -1,6 +1,4 @@
-"""The demo: two simulations and scikit-learn's digits, small enough for a coffee break, no
-download.
-"""
+"""The demo: two simulations and scikit-learn's digits, in a coffee break, without download."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

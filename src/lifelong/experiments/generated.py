@@ -41,9 +41,7 @@ _TREES: dict[str, Callable[[], Iterator[Picture]]] = {
 
 
 def generated_tree(like: str) -> Path:
-    """A data directory with pictures in the layout of that dataset, made once and kept in the
-    cache.
-    """
+    """A data directory with pictures in that dataset's layout, made once and kept in the cache."""
     pictures = _TREES[check_choice(like, "like", list(_TREES))]
     folder = cache_folder("generated") / like
     if folder.is_dir():
@@ -59,9 +57,7 @@ def generated_tree(like: str) -> Path:
 
 
 def _write(path: Path, label: int, size: int = 24) -> None:
-    """A picture that shows its class: bars of the class's own direction, spacing and colour, under
-    noise.
-    """
+    """A picture that shows its class: bars of its direction, spacing and colour, under noise."""
     from PIL import Image
 
     kind = generator(0, "kind of picture", label)

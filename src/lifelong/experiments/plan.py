@@ -1,6 +1,4 @@
-"""What there is to measure: cells, each a learner (or a plain model) on one stream in one
-repetition.
-"""
+"""What there is to measure: cells, each a learner (or plain model), a stream and a repetition."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
@@ -51,8 +49,7 @@ class Cell:
 
 
 def plan(spec: Spec, data_dir: Path | None = None) -> list[Cell]:
-    """All cells, repetition by repetition, so that an interrupted run has every learner in the
-    finished ones.
+    """All cells by repetition, so that an interrupted run has every learner in the finished ones.
 
     Raises what the streams raise when their files are not there.
     """
@@ -106,9 +103,7 @@ def _cells_of(
 
 
 def plain_labels(learner: LearnerSpec, n_tasks: int, seed: int) -> dict[str, str]:
-    """The plain models of a learner: name → label, the same for any two models with the same
-    settings.
-    """
+    """The plain models of a learner: name → label, the same for models with the same settings."""
     try:
         models = build_learner(learner, seed).plain_models(n_tasks)
     except Exception:  # the learner's own cell will fail with the same reason, and it alone

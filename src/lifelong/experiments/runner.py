@@ -123,9 +123,7 @@ def _row(cell: Cell, spec_hash: str, measurement: Measurement) -> Row:
 
 
 def failed_rows(cell: Cell, spec_hash: str, measured: set[Key], reason: str) -> list[Row]:
-    """One row at the first key that is still missing: why there is no number, here and later in the
-    cell.
-    """
+    """One row at the first missing key: why there is no number, here and later in the cell."""
     still = sorted(cell.missing - measured, key=lambda key: (key.stage, str(key)))
     return [
         Row(

@@ -168,9 +168,7 @@ class Spec:
 
 
 def _identity(part: Part) -> dict[str, Any]:
-    """The part as data; what it is not by default is left out, so that runs from before that option
-    go on.
-    """
+    """The part as data; ``unaware`` only where it is set, so that runs from before it go on."""
     return {name: value for name, value in asdict(part).items() if name != "unaware" or value}
 
 

@@ -1,5 +1,4 @@
-"""A run directory: ``spec.json``, ``rows.jsonl`` (append-only, one measured row per line),
-``summary.json``.
+"""A run directory: ``spec.json``, ``rows.jsonl`` (append-only, a row per line), ``summary.json``.
 
 A row is on the disk before the next one is measured. What a kill can leave behind is half a line at
 the end: readers ignore it and the next writer cuts it off.
@@ -79,9 +78,7 @@ class Store:
         return path
 
     def rows(self) -> list[Row]:
-        """Every row; of two with the same key the later one, and any measured one before a failed
-        one.
-        """
+        """Every row; of two with one key the later, and any measured one before a failed one."""
         latest: dict[Any, Row] = {}
         for row in self._read():
             if row.key not in latest or not latest[row.key].done:

@@ -30,18 +30,14 @@ def dataset(
 
 
 def generated(data_dir: Path | None, seed: int, *, like: str, **options: Any) -> TaskStream:  # noqa: ARG001
-    """The dataset ``like``, read from pictures that are generated in its official layout: no
-    download.
-    """
+    """The dataset ``like``, read from pictures generated in its official layout: no download."""
     return dataset(like, generated_tree(like), seed, **options)
 
 
 def halves(
     data_dir: Path | None, seed: int, *, of: str, angle: float, **options: Any
 ) -> TaskStream:
-    """The first task of a dataset cut in two; the pictures of the second half are turned by
-    ``angle`` degrees.
-    """
+    """A dataset's first task cut in two; the pictures of the second half turned by ``angle``°."""
     first, second = halve(dataset(of, data_dir, seed, **options)[0], random_state=seed)
     return TaskStream([first, rotate(second, angle) if angle else second])
 

@@ -22,9 +22,7 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 
 class Worker:
-    """A process that is given a cell, sends back its rows and then None, and waits for the next
-    one.
-    """
+    """A process that is given a cell, sends back its rows, then None, and waits for the next."""
 
     def __init__(self, spec_hash: str, data_dir: Path | None, share: Path | None) -> None:
         self.pipe, theirs = _SPAWN.Pipe()

@@ -1,5 +1,6 @@
-"""Flower's ClientApp of a site; ``flower-supernode --node-config 'site="lyon" directory="…"'`` says
-which.
+"""Flower's ClientApp of a site; ``flower-supernode --node-config`` says which.
+
+For example ``--node-config 'site="lyon" directory="…"'``.
 """
 
 import logging
@@ -38,9 +39,7 @@ def exchange(message: Message, context: Context) -> Message:
 
 
 def site_from(context: Context) -> Site:
-    """The site that a node's configuration describes; in a simulation, one of the folders in a
-    folder.
-    """
+    """The site in a node's configuration; in a simulation, one of the folders in a folder."""
     settings = context.node_config
     folder = context.run_config.get("simulated-sites")
     if "directory" not in settings and "partition-id" in settings and folder:

@@ -1,6 +1,4 @@
-"""The hub between sites: it checks what they send, remembers who has what, and learns nothing
-itself.
-"""
+"""The hub between sites: it checks what they send, remembers who has what, and learns nothing."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -80,9 +78,7 @@ class Hub:
         return Request({name: self.encoders[name].content for name in lacks}, known)
 
     def receive(self, node: int, reply: Reply) -> None:
-        """Take a node's reply; what is wrong with it is refused with one line, and the
-        rest counts.
-        """
+        """Take a node's reply; what is wrong in it is refused with one line; the rest counts."""
         try:
             site = self._check_site(node, reply.site)
         except LifelongError as error:

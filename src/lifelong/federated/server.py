@@ -1,6 +1,4 @@
-"""Flower's ServerApp: rounds of "here is what you lack, send what I lack" with whoever is
-connected.
-"""
+"""Flower's ServerApp: rounds of "here is what you lack, send what I lack" with all connected."""
 
 import logging
 import time

@@ -1,6 +1,4 @@
-"""A site: a saved learner with private rows, which gives its own encoders and takes those of
-others.
-"""
+"""A site: a saved learner with private rows, which gives its encoders and takes those of others."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -59,8 +57,7 @@ class Site:
         )
 
     def answer(self, request: Request) -> Reply:
-        """Take the encoders that came, one by one, and give those of one's own that the hub does
-        not know.
+        """Take the encoders that came, one by one, and give one's own that the hub does not know.
 
         What cannot be used is refused with a reason, and the learner stays as it was.
         """

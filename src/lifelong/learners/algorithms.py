@@ -151,9 +151,7 @@ def train_encoder(
 def add_channel(
     known: Knowledge, lesson: Lesson, parts: Parts, own: Trained | None = None
 ) -> Knowledge:
-    """Algorithm 2: the task's channel on every older encoder, from all rows; on its
-    own, held-out.
-    """
+    """Algorithm 2: a task's channel on every older encoder, from all rows; on its own, held-out."""
     known = locate(known.claimed(lesson.task), lesson, parts)
     channel = parts.channel.start(no_counts()).with_class_counts(lesson.record.class_counts)
     rows = StoredRows(lesson.X, lesson.y, None, lesson.weights)
@@ -210,9 +208,7 @@ def remember(
 
 
 def least_useful(channels: Iterable[FittedChannel]) -> TaskName:
-    """The encoder that tells least about the labels of all tasks together; of several,
-    the newest.
-    """
+    """The encoder that tells least about all tasks' labels together; of several, the newest."""
     told: dict[TaskName, float] = {}
     for channel in channels:
         assert isinstance(channel, InfluenceChannel)

@@ -1,6 +1,4 @@
-"""From posteriors to decisions: other class shares than in training, and the right to
-say nothing.
-"""
+"""From posteriors to decisions: other class shares than in training; the right to say nothing."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any

@@ -37,9 +37,7 @@ def _directions(lengths: Mapping[str, Any]) -> int:
 
 @lru_cache(maxsize=4)
 def projection(seed: int, n_columns: int) -> Array:
-    """Random directions (p, 64), the same for everything of p columns; up to 64 columns stay as
-    they are.
-    """
+    """Random directions (p, 64), the same for any p columns; up to 64 columns stay as they are."""
     if n_columns <= DIRECTIONS:
         return np.eye(n_columns)
     directions = generator(seed, "projection", n_columns).standard_normal((n_columns, DIRECTIONS))
@@ -122,8 +120,7 @@ class Gaussians:
 
 
 def covariance(parts: Collection[Gaussians]) -> Array:
-    """The covariance within classes, pooled over tasks and shrunk as far as the number of rows asks
-    for.
+    """The covariance within classes, pooled over tasks and shrunk as the number of rows asks for.
 
     Oracle approximating shrinkage (Chen et al., 2010); the identity while no class has two
     different rows.

@@ -1,6 +1,4 @@
-"""Who helps whom: how much each encoder brings to each task, judged by rows that nobody has learnt
-from.
-"""
+"""Who helps whom: how much each encoder brings to each task, judged by rows nobody learnt from."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -54,9 +52,7 @@ class Explanation:
 
     @property
     def helps(self) -> Array:
-        """(T, U): what an encoder brings to a task that has only its own; NaN for the own encoder
-        itself.
-        """
+        """(T, U): what an encoder brings to a task that has only its own; NaN for its own."""
         own = np.array([[task == encoder for encoder in self.encoders] for task in self.tasks])
         return np.where(own, np.nan, self.beside - self.before[:, None])
 

@@ -16,9 +16,7 @@ _INK, _OWN = "#1f2328", "#d9dde1"
 
 
 def draw(explanation: "Explanation") -> Figure:
-    """Tasks down, encoders across; a cell says what the encoder brings to the task beside the
-    task's own.
-    """
+    """Tasks down, encoders across; a cell says what an encoder brings to a task beside its own."""
     helps = 100 * explanation.helps  # (T, U), points of accuracy
     tasks, encoders = explanation.tasks, explanation.encoders
     n_tasks, n_encoders = helps.shape

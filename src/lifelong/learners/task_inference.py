@@ -67,9 +67,7 @@ def _of_view(
     Z: Representation,
     seed: int,
 ) -> Likelihoods | None:
-    """Log-likelihoods of every class in one encoder's representation, if it has seen rows of every
-    task.
-    """
+    """Log-likelihoods of all classes in an encoder's representation, if it saw all tasks' rows."""
     counts = [tables[task][name] for task in densities if name in tables[task]]
     if len(counts) == len(densities):
         return _leaf_likelihoods(Z, counts)
@@ -91,9 +89,7 @@ def _gaussian(views: Sequence[Gaussians], z: Array) -> Likelihoods:
 
 
 def _leaf_likelihoods(Z: Representation, tables: Sequence[NDArray[Any]]) -> Likelihoods:
-    """How often each class visits the leaves of a row; leaves it never came to count a tenth of a
-    row's visit.
-    """
+    """How often a class visits the leaves of a row; a leaf it never visited counts a tenth."""
     n_trees = Z.shape[1]
     visits = [
         table.sum(axis=0, dtype=np.float64) / n_trees for table in tables
@@ -107,9 +103,7 @@ def _leaf_likelihoods(Z: Representation, tables: Sequence[NDArray[Any]]) -> Like
 
 
 def _ratios(likelihoods: Likelihoods, known: Sequence[Density]) -> Array:
-    """log p(x | t, k) less its mean over classes, (n, ΣK): 0, neither here nor there, for a class
-    without rows.
-    """
+    """log p(x | t, k) less its mean over classes, (n, ΣK): 0 (neutral) for a class without rows."""
     every = np.concatenate(
         [
             _widened(one, len(density.rows.counts))
@@ -164,8 +158,7 @@ def _share_further_out(density: Density, rows: Array) -> Array:
 
 
 def nearest(task: Gaussians) -> Callable[[Array], Array]:
-    """Rows → squared distance (n,) to the nearest class mean, in units of this task's own
-    covariance.
+    """Rows → squared distance (n,) to the nearest class mean, in units of the task's covariance.
 
     Other tasks play no part, so that a task's calibration holds however many tasks come later.
     """
@@ -174,9 +167,7 @@ def nearest(task: Gaussians) -> Callable[[Array], Array]:
 
 
 def calibrate(old: Density | None, z: Array, y: Codes, n_classes: int) -> NDArray[np.float32]:
-    """Distances of a task's rows from what the *other* rows of the task say, sorted; a sample of at
-    most 200.
-    """
+    """Sorted distances of a task's rows from what its *other* rows say; a sample of at most 200."""
     fold = _rank_in_class(y) % FOLDS
     honest = []
     for one in range(min(FOLDS, int(fold.max()) + 1)):

@@ -54,9 +54,7 @@ def cnn_sizes(in_shape: tuple[int, ...], width: float = 1.0) -> LayerSizes:
 
 
 def cnn(in_shape: tuple[int, ...], width: float = 1.0) -> nn.Sequential:
-    """The base network of the paper, each convolution with batch norm and ReLU; the last layer is a
-    ReLU.
-    """
+    """The paper's base network: convolutions with batch norm and ReLU; the last layer is a ReLU."""
     sizes = cnn_sizes(in_shape, width)
     layers: list[nn.Module] = []
     for channels_in, channels, stride in sizes.convolutions:
@@ -177,9 +175,7 @@ def middle(network: nn.Module, head: nn.Module, rows: torch.Tensor) -> nn.Module
 def _side_by_side(
     blocks: list[list[nn.Module]], last: list[nn.Module], rows: torch.Tensor
 ) -> nn.Module:
-    """What comes out of each block of layers, one after the other: pooled, equally loud, side by
-    side.
-    """
+    """What comes out of each block of layers, in order: pooled, equally loud, side by side."""
     block, *deeper = blocks
     rows = nn.Sequential(*block)(rows)
     views: list[nn.Module] = [
@@ -190,9 +186,7 @@ def _side_by_side(
 
 
 def _pools(rows: torch.Tensor) -> list[nn.Sequential]:
-    """How a layer is read: neurons as they are, maps by the largest values in the cells of each
-    grid.
-    """
+    """How a layer is read: neurons as they are, maps by the largest values in each grid's cells."""
     if rows.ndim != 4:
         return [nn.Sequential(nn.Flatten())]
     grids = [cells for cells in _GRIDS if cells <= min(rows.shape[2:])]
@@ -247,9 +241,7 @@ class SideBySide(nn.Module):
 
 
 class Standardise(nn.Module):
-    """Subtract the mean and divide by the standard deviation of the training rows (per channel for
-    images).
-    """
+    """Subtract the training rows' mean, divide by their standard deviation; images per channel."""
 
     mean: torch.Tensor
     scale: torch.Tensor

@@ -1,6 +1,4 @@
-"""Augmentation of images while training: small shifts, and mirroring where mirrored rows look like
-rows.
-"""
+"""Augmentation of training images: small shifts; mirroring where mirrored rows look like rows."""
 
 from collections.abc import Callable
 
@@ -39,9 +37,7 @@ class Augment(nn.Module):
 
 
 def shifted(x: torch.Tensor) -> torch.Tensor:
-    """Each image (n, c, h, w) moved by up to an eighth of its side in both directions; edges are
-    reflected.
-    """
+    """Each image (n, c, h, w) moved by up to an eighth of its side both ways; edges reflected."""
     n, channels, height, width = x.shape
     up, left = height // 8, width // 8
     padded = pad(x, (left, left, up, up), mode="reflect")

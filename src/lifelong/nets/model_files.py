@@ -1,6 +1,4 @@
-"""The folder of a pretrained network in the Hugging Face format: found, checked and described,
-never run.
-"""
+"""A pretrained network's folder in the Hugging Face format: found, checked, described, not run."""
 
 import re
 from collections.abc import Iterator

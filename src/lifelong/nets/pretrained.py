@@ -1,5 +1,4 @@
-"""Frozen pretrained networks in the Hugging Face format: raw images, texts or sounds → feature
-vectors.
+"""Frozen pretrained networks in the Hugging Face format: images, texts or sounds → feature vectors.
 
 Weights are read from safetensors files only, and a model's own code is never run.
 """
@@ -53,9 +52,7 @@ class Backbone(NamedTuple):
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """All that a row's features depend on: not where the files lie, nor which device reads
-        them.
-        """
+        """All that a row's features depend on: not where the files lie, nor the device."""
         return (
             _VERSION,
             self.checksum,
@@ -101,8 +98,9 @@ def open_backbone(
     device: str = "auto",
     revision: str | None = None,
 ) -> Backbone:
-    """Look at a model without loading its weights; see
-    :class:`~lifelong.encoders.pretrained.PretrainedEncoder`.
+    """Look at a model without loading its weights.
+
+    The parameters are those of :class:`~lifelong.encoders.pretrained.PretrainedEncoder`.
     """
     require("transformers", extra="pretrained", for_what="PretrainedEncoder")
     for value, name in ((image_size, "image_size"), (max_tokens, "max_tokens")):
@@ -171,9 +169,7 @@ def _load(backbone: Backbone) -> Loaded:
 
 
 def _pooling(backbone: Backbone, model: nn.Module) -> str:
-    """Vision transformers with a class token were trained to put the picture there; all others are
-    averaged.
-    """
+    """Vision transformers with a class token put the picture there; all others are averaged."""
     if backbone.pooling != "auto":
         return backbone.pooling
     names = [name.rsplit(".", 1)[-1] for name, _ in model.named_parameters()]

@@ -80,9 +80,7 @@ def _extra_arguments(model: nn.Module, image_size: int | None) -> dict[str, Any]
 
 
 def _images(pixels: Pixels, extra: dict[str, Any], X: Rows) -> Inputs:
-    """Images (n, c, h, w) in [0, 1], resized to a square: the short edge to ``side``, the long one
-    cropped.
-    """
+    """Images (n, c, h, w) in [0, 1], made square: the short edge ``side``, the long one cropped."""
     x = torch.from_numpy(X)
     if x.shape[1] == 1:
         x = x.repeat(1, 3, 1, 1)

@@ -1,6 +1,4 @@
-"""Torch's randomness and threads, borrowed for the length of a block and given back as
-they were.
-"""
+"""Torch's randomness and threads, borrowed for the length of a block and given back unchanged."""
 
 import threading
 from collections.abc import Iterator
@@ -16,8 +14,7 @@ _users, _threads_before = 0, 1
 
 @contextmanager
 def private_randomness(rng: np.random.Generator) -> Iterator[None]:
-    """Inside the block torch draws from a generator derived from ``rng``; outside nothing has
-    changed.
+    """Inside the block torch draws from a generator derived from ``rng``; outside nothing changes.
 
     Initialisers and dropout only know torch's own generator. One thread at a time may borrow it.
     """
@@ -30,9 +27,7 @@ def private_randomness(rng: np.random.Generator) -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One torch thread inside the block: the same bits on every machine, and no fight with parallel
-    processes.
-    """
+    """One torch thread inside the block: equal bits on all machines, no fight between processes."""
     global _users, _threads_before
     with _threads:
         if _users == 0:

@@ -76,9 +76,7 @@ class Recipe:
 
     @classmethod
     def strong(cls) -> "Recipe":
-        """What brings most for small sets of images: augmentation, and a learning rate that rises
-        and falls.
-        """
+        """What brings most for few images: augmentation, a learning rate that rises and falls."""
         return cls(epochs=60, batch_size=64, lr=1e-3, schedule="one-cycle", augment=True)
 
     def rate(self, done: float) -> float:

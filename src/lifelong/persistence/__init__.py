@@ -1,5 +1,4 @@
-"""Saving learners: files that cannot run code, saves that survive a crash, loads that trust
-nothing.
+"""Saving learners: files that run no code, saves that survive a crash, loads that trust nothing.
 
 A saved learner is a directory::
 

@@ -1,5 +1,4 @@
-"""The directory of a saved learner: files that never change, and one manifest that is switched in
-one step.
+"""The directory of a saved learner: files that never change, and a manifest switched in one step.
 
 A file is named after the SHA-256 of its content, so a name that exists holds what it says and is
 never written again. Everything is written under a temporary name, flushed to the disk and then
@@ -68,9 +67,7 @@ class FileRef(NamedTuple):
 
 
 class Gone(PersistenceError):  # noqa: N818
-    """A file that the manifest speaks of is not there (perhaps because a writer has just replaced
-    the manifest).
-    """
+    """A file of the manifest is not there (perhaps a writer has just replaced the manifest)."""
 
 
 class Directory:
@@ -106,9 +103,7 @@ class Directory:
             return None
 
     def map(self, ref: FileRef) -> memoryview:
-        """A whole file as memory that the system reads when it is touched; what is changed there
-        stays private.
-        """
+        """A whole file as memory that is read when it is touched; changes there stay private."""
         with self._opened(ref.name, ref.size) as (descriptor, length):
             return memoryview(mmap.mmap(descriptor, length, access=mmap.ACCESS_COPY))
 
@@ -160,9 +155,7 @@ class Directory:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """The only writer. The lock is the system's (flock): it ends with the process, however that
-        ends.
-        """
+        """The only writer. The system's lock (flock) ends with the process, however that ends."""
         with self._explained():
             self.path.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(
@@ -183,9 +176,7 @@ class Directory:
             os.close(descriptor)
 
     def write(self, prefix: str, pieces: list[bytes | memoryview], there: set[str]) -> FileRef:
-        """A new file, on the disk when this returns; nothing is written if it is
-        ``there`` already.
-        """
+        """A new file, on the disk when this returns; nothing is written if it is ``there``."""
         ref = FileRef(
             f"{prefix}-{checksum(pieces)}.safetensors", sum(len(piece) for piece in pieces)
         )
@@ -209,9 +200,7 @@ class Directory:
             sync_folder(self.path)
 
     def clean(self, keep: Iterable[str]) -> None:
-        """Remove what no manifest refers to; what cannot be removed now, the next
-        writer removes.
-        """
+        """Remove what no manifest refers to; what cannot go now, the next writer removes."""
         kept = set(keep)
         for name in self._names():
             if (_OURS.fullmatch(name) and name not in kept) or name.startswith(SCRATCH):

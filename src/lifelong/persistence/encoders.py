@@ -1,6 +1,4 @@
-"""Encoders: each in one file that is complete in itself, so that it can also go to
-another learner.
-"""
+"""Encoders: each in one file that is complete in itself, so that another learner can have it."""
 
 import math
 from typing import Any, NamedTuple

@@ -58,8 +58,7 @@ class ImportedEncoder(NamedTuple):
 
 
 def export_encoder(learner: Silly, task: Name, file: str | Path) -> None:
-    """Write the encoder of a task to one file, for another learner's ``add_encoder``; no row goes
-    with it.
+    """Write the encoder of a task to one file, for another learner's ``add_encoder``, without rows.
 
     A network can also go to other programs: a name that ends in ``.onnx`` makes an ONNX graph, from
     rows as they are (standardisation is in the graph) to their representation. That needs ``pip

@@ -1,6 +1,4 @@
-"""What learners need of files, for :mod:`lifelong.learners`, which knows nothing of
-this package.
-"""
+"""What learners need of files, for :mod:`lifelong.learners`, which does not know this package."""
 
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,4 @@
-"""Forests as plain arrays: children, features and thresholds of all nodes of all trees, one tree
-after another.
+"""Forests as plain arrays: children, features and thresholds of all nodes, tree after tree.
 
 Nothing else of scikit-learn's trees is stored: no impurities and no numbers of rows, which say
 something about rows and nothing about where a row falls. Before arrays become trees again every
@@ -121,9 +120,7 @@ class Nodes(NamedTuple):
 
 
 class StoredTrees(Sequence[Tree]):
-    """Trees that are made when the first row comes: scikit-learn needs 76 bytes for a node, a file
-    20.
-    """
+    """Trees made when the first row comes: scikit-learn needs 76 bytes for a node, a file 20."""
 
     def __init__(self, nodes: list[Nodes], n_features: int) -> None:
         self.left = [one.left for one in nodes]

@@ -22,9 +22,7 @@ _CALLS_PER_TENSOR, _CALLS = 200, 20_000
 
 
 class _Hollow(TorchFunctionMode):
-    """What construction wants to know of numbers is made up; how much it may construct
-    is limited.
-    """
+    """What construction asks of numbers is made up; how much it may construct is limited."""
 
     def __init__(self, n_tensors: int) -> None:
         super().__init__()
@@ -50,9 +48,7 @@ def built_hollow(build: Callable[[], Module], n_tensors: int) -> Module:
 
 
 def filled(network: Module, tensors: Mapping[str, NDArray[Any]], device: torch.device) -> Module:
-    """The network with the tensors of a file in it: exactly the ones it wants, in their own memory
-    format.
-    """
+    """The network with a file's tensors: exactly the ones it wants, in their own memory format."""
     wanted = network.state_dict()
     expect(
         set(wanted) == set(tensors),

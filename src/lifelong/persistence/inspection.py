@@ -1,6 +1,4 @@
-"""What a directory holds, and whether every byte of it is as it was saved; no learner is made for
-that.
-"""
+"""What a directory holds, and whether every byte is as it was saved; no learner is made for it."""
 
 from pathlib import Path
 from typing import Any, NamedTuple

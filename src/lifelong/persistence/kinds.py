@@ -1,5 +1,4 @@
-"""Kinds of values, as :mod:`lifelong.schema` declares them: to JSON and arrays, and back with every
-check.
+"""Kinds of values, as :mod:`lifelong.schema` declares them: to JSON and arrays, and back, checked.
 
 A *kind* knows the class it makes. Nothing in a file names a class, a module or another value: there
 is no code to run and no cycle to follow. Arrays are found by where they stand in the structure

@@ -1,6 +1,4 @@
-"""Maps whose values lie in files until somebody asks for one; a cache bounds how many stay in
-memory.
-"""
+"""Maps whose values lie in files until somebody asks; a cache bounds how many stay in memory."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -14,9 +12,7 @@ Loader = Callable[[Json, Name], Any]
 
 
 class Entry:
-    """One value of a map: stored, and known by its node; or new, and held in memory until it is
-    stored.
-    """
+    """One value of a map: stored, and known by its node; or new, and in memory until stored."""
 
     __slots__ = ("__weakref__", "node", "value")
 
@@ -76,9 +72,7 @@ class Stored(StoredMap):
 def stored(
     nodes: dict[Name, Json], before: Mapping[Name, Any], load: Loader, cache: Cache
 ) -> Stored:
-    """The map after a save: entries whose nodes are the same stay the same, and new values go to
-    the cache.
-    """
+    """The map after a save: entries with the same nodes stay, and new values go to the cache."""
     old = before._entries if isinstance(before, Stored) else {}
     entries: dict[Name, Entry] = {}
     for name, node in nodes.items():

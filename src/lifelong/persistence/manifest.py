@@ -1,6 +1,4 @@
-"""The manifest: everything about a saved learner but its arrays, in one JSON text that ends in its
-own checksum.
-"""
+"""The manifest: a saved learner but for its arrays, one JSON text that ends in its checksum."""
 
 import hashlib
 import platform
@@ -78,9 +76,7 @@ def read_manifest(directory: Directory) -> Manifest:
 
 
 def read_checksum(directory: Directory) -> str | None:
-    """The checksum at the end of the manifest, without reading the rest; None if there is no
-    manifest.
-    """
+    """The checksum at the end of the manifest, without reading the rest; None without manifest."""
     seal = _SEAL.fullmatch(directory.tail(MANIFEST, _SEAL_LENGTH) or b"")
     if seal is None:
         return read_manifest(directory).checksum if (directory.path / MANIFEST).exists() else None

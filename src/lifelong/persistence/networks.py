@@ -136,9 +136,7 @@ def rebuild(node: Json) -> nn.Module:
 
 
 def pack_network(encoder: FittedNetwork, arrays: Arrays, at: str) -> Json:
-    """Front, body (None: only the user's function knows) and memory format; tensors go to
-    ``arrays``.
-    """
+    """Front, body (None: only the user's function knows), memory format; tensors to ``arrays``."""
     front, body = _parts(encoder)
     expect(
         n_layers(describe(body)) <= _MAX_LAYERS,

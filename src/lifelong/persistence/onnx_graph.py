@@ -90,9 +90,7 @@ def onnx_model(encoder: FittedNetwork, in_shape: tuple[int, ...]) -> bytes:
 def _forward(
     graph: Graph, part: nn.Module, value: str, x: torch.Tensor, at: str
 ) -> tuple[str, torch.Tensor]:
-    """All layers of a part of the network; a row ``x`` of zeros goes with them and tells the
-    shapes.
-    """
+    """All layers of a part of the network; a row ``x`` of zeros goes along and tells the shapes."""
     if isinstance(part, nn.Sequential):
         for place, layer in enumerate(part):
             value, x = _forward(graph, layer, value, x, f"{at}-{place}")

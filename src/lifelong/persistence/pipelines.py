@@ -1,6 +1,4 @@
-"""What references keep of scikit-learn and scipy: forests with class shares, and a
-Cholesky factor.
-"""
+"""What references keep of scikit-learn and scipy: forests with class shares, a Cholesky factor."""
 
 from typing import Any
 

@@ -1,5 +1,4 @@
-"""Learners on a pretrained network: the file says which network it is, and ``load(..., encoder=)``
-brings it.
+"""Learners on a pretrained network: the file says which it is, ``load(..., encoder=)`` brings it.
 
 The weights of such a network are large, the same for everybody, and not ours to hand on. A file
 must not name a place to fetch them from either: reading a file opens nothing but the file.
@@ -55,9 +54,7 @@ PRETRAINED = CustomKind(_pack, _unpack)
 
 
 def brought(missing: MissingNetwork, encoder: Any, packed: Json) -> Any:
-    """The user's encoder, if it is the one that the file means; ``packed`` is how it would be
-    saved.
-    """
+    """The user's encoder, if it is the one the file means; ``packed`` is how it would be saved."""
     name = missing.node["network"]
     if encoder is None:
         raise PersistenceError(

@@ -38,8 +38,7 @@ _MAY_DIFFER = {
 
 @dataclass(frozen=True)
 class Store:
-    """Where a learner keeps itself: ``SillyForest(store="dir")``, or with settings
-    ``SillyForest(store=Store(...))``.
+    """Where a learner keeps itself: ``store="dir"``, or with settings ``store=Store(...)``.
 
     The learner is saved before ``partial_fit`` returns, so that what was learnt is never lost. A
     learner that is made with a directory that holds one already goes on from there. Encoders,

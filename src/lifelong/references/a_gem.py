@@ -53,8 +53,7 @@ class EpisodicKnowledge(NetworkKnowledge):
 
 
 class AGEM(NetworkLearner):
-    """A step may not make the loss on remembered rows worse, to first order: a conflicting gradient
-    is projected.
+    """To first order, no step may worsen the loss on remembered rows: the gradient is projected.
 
         g: current batch; g_ref: a batch from the memory of old tasks;
         if g·g_ref < 0:  g ← g − (g·g_ref / g_ref·g_ref) g_ref
@@ -122,9 +121,7 @@ class AGEM(NetworkLearner):
         return {"projections": projections, "memory": self._remember(now)}
 
     def _remember(self, now: Round) -> Memory:
-        """The memory, and of each class of the task as many random rows as it still has
-        places for.
-        """
+        """The memory, and of each class of the task as many random rows as still have places."""
         _, X, y, record = now.lesson[:4]
         known: Memory = now.known.memory
         if not len(known.y):

@@ -37,9 +37,7 @@ ADAM_500 = Recipe(iterations=500, batch_size=256, lr=1e-4)
 
 
 class MultiTask(nn.Module, ABC):
-    """A network for several tasks, numbered in order of arrival: rows, task → logits (n, K of the
-    task).
-    """
+    """A network for several tasks, numbered in order of arrival: rows, task → logits (n, its K)."""
 
     def __init__(self, n_features: int) -> None:
         super().__init__()
@@ -66,9 +64,7 @@ class MultiTask(nn.Module, ABC):
         return self.heads
 
     def grow(self, task: int, n_classes: int) -> None:
-        """A head for a new task; for a known one, a head that has learnt what it had and is wide
-        enough.
-        """
+        """A head for a new task; for a known one, a head wide enough that keeps what it learnt."""
         device = next((weight.device for weight in self.parameters()), None)
         head = nn.Linear(self.n_features, n_classes, device=device)
         if task == len(self.heads):
@@ -84,9 +80,7 @@ class MultiTask(nn.Module, ABC):
 
 
 class SharedTrunk(MultiTask):
-    """One trunk for all tasks (standardised by the first task's rows) under one linear head per
-    task.
-    """
+    """One trunk for all tasks (standardised by the first task's rows), one linear head per task."""
 
     def __init__(self, trunk: nn.Module, n_features: int, dropout: float = 0.0) -> None:
         super().__init__(n_features)
@@ -284,9 +278,7 @@ class NetworkLearner(Learner):
         return ()
 
     def sizes(self) -> dict[str, int]:
-        """``parameters`` (a count), and bytes of ``encoders`` (all but the heads), ``channels`` and
-        stored ``rows``.
-        """
+        """``parameters`` (a count); bytes of ``encoders`` (no heads), ``channels``, ``rows``."""
         known = self._learnt("model_")
         model = known.model
         heads = sum(

@@ -22,9 +22,7 @@ _FISHER_BATCH = 20
 
 
 class Cooperation(MultiTask):
-    """Several narrow trunks; a task gates each one's features, adds them up and reads them with one
-    head.
-    """
+    """Several narrow trunks; a task gates and sums their features and reads them with one head."""
 
     def __init__(self, trunks: list[nn.Module], n_features: int) -> None:
         super().__init__(n_features)

@@ -55,9 +55,7 @@ class FactorisedConvolution(nn.Module):
 
 
 class TaskPart(nn.Module):
-    """All that belongs to one task, but for its head: a factor per convolution, and the dense
-    layers.
-    """
+    """All that belongs to one task but its head: a factor per convolution, and the dense layers."""
 
     def __init__(
         self, sizes: LayerSizes, bases: Iterable[torch.Tensor], mapped_channels: list[int]
@@ -100,8 +98,7 @@ class FactorisedNetwork(MultiTask):
 
 
 class DFCNN(NetworkLearner):
-    """Convolution kernels are generated from a small shared base by factors that belong to the
-    task.
+    """Convolution kernels are generated from a small shared base by factors that belong to a task.
 
         kernel_l = contract(U_{l,t}, ReLU(deconvolution_{l,t}(base_l)))
 

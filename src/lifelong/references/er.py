@@ -1,6 +1,4 @@
-"""ER: experience replay from a tiny reservoir (Chaudhry et al., On Tiny Episodic
-Memories, 2019).
-"""
+"""ER: replay from a tiny reservoir (Chaudhry et al., On Tiny Episodic Memories, 2019)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -37,9 +35,7 @@ class Reservoir(Memory):
     def with_rows(
         self, X: Rows, y: Codes, task: int, capacity: int, *, rng: np.random.Generator
     ) -> "Reservoir":
-        """Row number i (of all rows ever, from 0) takes a place with probability capacity / (i +
-        1).
-        """
+        """Row i (of all rows ever, from 0) takes a place with probability capacity / (i + 1)."""
         places = list(range(len(self.y)))  # which row, of memory and new ones, sits in each place
         for number in range(len(y)):
             newcomer = len(self.y) + number

@@ -1,6 +1,4 @@
-"""The diagonal of the Fisher information: how much each weight matters for what the
-network says.
-"""
+"""The diagonal of the Fisher information: how much a weight matters for what the network says."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,8 +13,7 @@ from lifelong.references.base import Round, SharedTrunk, Tensors
 
 
 def diagonal_fisher(model: SharedTrunk, now: Round, max_rows: int) -> Tensors:
-    """F_i = E_x Σ_y p(y|x) (∂ −log p(y|x) / ∂θ_i)² for the trunk's weights, over at most
-    ``max_rows`` rows.
+    """F_i = E_x Σ_y p(y|x) (∂ −log p(y|x) / ∂θ_i)² of the trunk, over at most ``max_rows`` rows.
 
     Labels come from the model's own distribution over the task's head, all of them, weighted; the
     network is in eval mode, so batch-norm statistics do not move. The expectation divides by the
@@ -33,18 +30,14 @@ def diagonal_fisher(model: SharedTrunk, now: Round, max_rows: int) -> Tensors:
 
 
 def _weighted_losses(logits: torch.Tensor) -> Iterator[torch.Tensor]:
-    """For each label y: Σ_n √p(y|x_n) · (−log p(y|x_n)), so that a squared gradient carries its
-    weight p.
-    """
+    """For each label y: Σ_n √p(y|x_n) · (−log p(y|x_n)): a squared gradient has its weight p."""
     log_p = logits.log_softmax(dim=1)  # (n, K)
     for log_p_y in log_p.unbind(dim=1):
         yield -((log_p_y.detach() / 2).exp() * log_p_y).sum()
 
 
 def _row_by_row(model: SharedTrunk, rows: torch.Tensor, task: int) -> list[torch.Tensor]:
-    """Σ_x Σ_y p(y|x) (∂ −log p(y|x) / ∂θ)² from one gradient per row and label: any network,
-    slowly.
-    """
+    """Σ_x Σ_y p(y|x) (∂ −log p(y|x) / ∂θ)², one gradient per row and label: any network, slowly."""
     weights = list(model.trunk.parameters())
     total = [torch.zeros_like(weight) for weight in weights]
     for row in torch.split(rows, 1):
@@ -78,9 +71,7 @@ def _by_layers(model: SharedTrunk, rows: torch.Tensor, task: int) -> list[torch.
 
 @contextmanager
 def _recorded(trunk: nn.Module) -> Iterator[list[tuple[nn.Module, torch.Tensor, torch.Tensor]]]:
-    """Inside the block the trunk's layers with weights note (layer, input, output) as they are
-    called.
-    """
+    """Inside the block the trunk's layers with weights note (layer, input, output) when called."""
     calls: list[tuple[nn.Module, torch.Tensor, torch.Tensor]] = []
     hooks = [
         layer.register_forward_hook(
@@ -144,9 +135,7 @@ def _layers(trunk: nn.Module) -> list[nn.Module]:
 
 
 def _all_layers_known(part: nn.Module) -> bool:
-    """Whether it is a chain of plain layers with weight and bias, each called once, as our networks
-    are.
-    """
+    """Whether it is a chain of plain layers with weight and bias, each called once, like ours."""
     if isinstance(part, nn.Sequential):
         return all(map(_all_layers_known, part))
     if isinstance(part, nn.Conv2d) and (
@@ -160,8 +149,7 @@ def _all_layers_known(part: nn.Module) -> bool:
 def batched_fisher(
     model: nn.Module, weights: Sequence[torch.Tensor], now: Round, batch_size: int
 ) -> Tensors:
-    """The empirical Fisher of batches: the mean over batches of (∂CE of the batch / ∂θ)², with the
-    true labels.
+    """The empirical Fisher: mean over batches of (∂CE of the batch / ∂θ)², with the true labels.
 
     Smaller than :func:`diagonal_fisher` by about the batch size, so a penalty's strength does not
     carry over.

@@ -106,9 +106,7 @@ class Forest(Learner):
         return {"rf": self._forest(seed_from(copy(self.random_state)))}
 
     def sizes(self) -> dict[str, int]:
-        """``parameters`` (split nodes and leaf values), and bytes of ``encoders``, ``channels`` and
-        ``rows``.
-        """
+        """``parameters`` (splits, leaf values); bytes of ``encoders``, ``channels``, ``rows``."""
         trees = [tree.tree_ for forest in self.forests_.values() for tree in forest[-1].estimators_]
         nodes = sum(
             tree.feature.nbytes + tree.threshold.nbytes + tree.children_left.nbytes * 2

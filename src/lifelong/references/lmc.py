@@ -129,9 +129,7 @@ class LMC(NetworkLearner):
             module.requires_grad_(True)
 
     def _freeze(self, model: ModularNetwork, now: Round) -> None:
-        """At the task's end: the modules that were trained note μ and σ and freeze; the task notes
-        its prior.
-        """
+        """At the task's end: trained modules note μ and σ and freeze; the task notes its prior."""
         with torch.no_grad():
             losses = training_losses(model, now.inputs)
             for layer, s in zip(model.modular_layers(), losses, strict=True):

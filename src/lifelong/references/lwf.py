@@ -19,8 +19,7 @@ def soft_cross_entropy(
 
 
 class LwF(NetworkLearner):
-    """While a task is learnt, the old heads must answer *its* rows as they did before: no old row
-    is needed.
+    """While a task is learnt, the old heads must answer *its* rows as before: no old row is needed.
 
         loss = (1/t)·CE_new + (1 − 1/t)·mean over old heads of −T² Σ_k q_k log p_k,
         q, p = softmax(logits / T) of the teacher and of the student

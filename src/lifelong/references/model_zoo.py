@@ -71,8 +71,7 @@ def _mean(posteriors: list[torch.Tensor]) -> torch.Tensor:
 
 
 def sampling_weights(losses: NDArray[np.float64]) -> NDArray[np.float64]:
-    """w ∝ clip(exp((ℓ − ℓ̄) / ℓ̄), 1e-4, 1e3) over the tasks seen so far: badly known tasks come
-    again.
+    """w ∝ clip(exp((ℓ − ℓ̄) / ℓ̄), 1e-4, 1e3) over the tasks so far: badly known tasks come again.
 
     >>> sampling_weights(np.array([1.0, 3.0])).round(3)
     array([0.269, 0.731])
@@ -83,8 +82,7 @@ def sampling_weights(losses: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class ModelZoo(NetworkLearner):
-    """Every new task trains a fresh network jointly with a few old tasks, those that the zoo knows
-    worst.
+    """Each new task trains a fresh network jointly with the few old tasks that the zoo knows worst.
 
         round t: a new net on task t and min(b, t) − 1 old tasks, drawn without replacement
                  ∝ clip(exp((ℓ − ℓ̄)/ℓ̄), 1e-4, 1e3), ℓ = the zoo's training loss per task

@@ -106,9 +106,7 @@ class Prior(nn.Module):
 
 
 class ModularNetwork(MultiTask):
-    """Layers of modules under one linear head per task; the base CNN's convolutions, or the MLP's
-    dense layers.
-    """
+    """Layers of modules, a head per task; the base CNN's convolutions or the MLP's dense layers."""
 
     def __init__(
         self,

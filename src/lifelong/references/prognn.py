@@ -15,9 +15,7 @@ from lifelong.references.base import MultiTask, NetworkLearner, Round
 
 
 def lateral_width(channels_in: int, n_earlier: int) -> int:
-    """max(1, ⌊C_in / (2 (prev + 1))⌋): without the clamp it reaches 0 at the 9th task for C_in =
-    16.
-    """
+    """max(1, ⌊C_in / (2 (prev + 1))⌋): unclamped it reaches 0 at the 9th task for C_in = 16."""
     return max(1, channels_in // (2 * (n_earlier + 1)))
 
 
@@ -133,9 +131,7 @@ class ProgressiveNetwork(MultiTask):
         self.columns.append(Column(self.sizes, len(self.columns)))
 
     def train(self, mode: bool = True) -> Self:
-        """Frozen columns never leave eval mode: their batch-norm statistics are part of what is
-        frozen.
-        """
+        """Frozen columns never leave eval mode: their batch-norm statistics are frozen, too."""
         super().train(mode)
         for column in self.columns:
             column.train(mode and any(weight.requires_grad for weight in column.parameters()))

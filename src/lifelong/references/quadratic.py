@@ -22,9 +22,7 @@ class Quadratic:
     constant: float = saved(Number(), default=0.0)
 
     def plus(self, other: "Quadratic") -> "Quadratic":
-        """The sum of both: A = A₁ + A₂, c = (A₁ c₁ + A₂ c₂) / A, constant += ½ Σ A₁ A₂ / A · (c₁ −
-        c₂)².
-        """
+        """The sum: A = A₁ + A₂, c = (A₁ c₁ + A₂ c₂) / A, constant += ½ Σ A₁ A₂ / A · (c₁ − c₂)²."""
         curvature, centre, constant = [], [], self.constant + other.constant
         for A1, c1, A2, c2 in zip(
             self.curvature, self.centre, other.curvature, other.centre, strict=True

@@ -1,6 +1,4 @@
-"""RanDumb (Prabhu et al., NeurIPS 2024): random features and nearest class means; nothing is
-trained.
-"""
+"""RanDumb (Prabhu et al., NeurIPS 2024): random features, nearest class means, no training."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -34,9 +32,7 @@ def _n_features(lengths: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True, eq=False)
 class FourierFeatures:
-    """z(x) = √(2/D) cos(W x̃ + b): inner products approximate exp(−‖x̃ − x̃'‖² / 2σ²); x̃ is x
-    standardised.
-    """
+    """z(x) = √(2/D) cos(W x̃ + b), x̃ standardised: inner products ≈ exp(−‖x̃ − x̃'‖² / 2σ²)."""
 
     mean: Array = saved(Numbers("float64", ("p",)))
     scale: Array = saved(Numbers("float64", ("p",)))
@@ -47,9 +43,7 @@ class FourierFeatures:
     def for_rows(
         cls, X: Rows, n_features: int, sigma: float | None = None, *, rng: np.random.Generator
     ) -> "FourierFeatures":
-        """σ, unless given, is the median distance between standardised rows; fixed here once and
-        for all.
-        """
+        """σ, unless given, is the median distance of standardised rows; fixed here for good."""
         rows = flatten(X).astype(np.float64)
         mean, std = rows.mean(axis=0), rows.std(axis=0)
         scale = np.where(std > 0, std, 1.0)
@@ -73,8 +67,7 @@ class ClassMeans:
     counts: NDArray[np.int64] = saved(Numbers("int64", ("K",)))
 
     def updated(self, Z: Array, y: Codes, n_classes: int) -> tuple["ClassMeans", Array]:
-        """The means with these rows, and what the rows add to the scatter within classes (D, D);
-        both exact.
+        """The means with these rows, and what they add to the scatter in classes (D, D), exactly.
 
         For n rows with mean μ and m more with mean ν:
         μ ← (n μ + m ν)/(n + m);  S ← S + Σ (z − ν)(z − ν)ᵀ + n m/(n + m) (ν − μ)(ν − μ)ᵀ
@@ -123,8 +116,7 @@ class RandomFeaturesKnowledge(TasksKnown):
 
 
 class RanDumb(Learner):
-    """Rows become random Fourier features; a row belongs to the class of its task with the nearest
-    mean.
+    """Rows become random Fourier features; of a task's classes, the one with the nearest mean wins.
 
         z(x) = √(2/D) cos(W x + b);   Σ = (1 − ρ) S + ρ tr(S)/D · I;
         argmin_k (z − μ_k)ᵀ Σ⁻¹ (z − μ_k)

@@ -29,9 +29,7 @@ class KnowledgeWithRows(NetworkKnowledge):
 def losses_by_part(
     model: SharedTrunk, parts: Sequence[tuple[int, torch.Tensor, torch.Tensor]]
 ) -> tuple[torch.Tensor, ...]:
-    """Cross-entropy of each part (task, rows, labels) on its own head; one joint pass through the
-    trunk.
-    """
+    """Cross-entropy of each part (task, rows, labels) on its head; one joint pass of the trunk."""
     features = model.features(torch.cat([inputs for _, inputs, _ in parts]))
     pieces = torch.split(features, [len(inputs) for _, inputs, _ in parts])
     return tuple(

@@ -20,9 +20,7 @@ def default_strength(rows_per_class: float) -> float:
 
 
 class PathIntegral:
-    """W_i = −Σ_steps g_i Δθ_i: how much of the fall of the loss along the path each weight accounts
-    for.
-    """
+    """W_i = −Σ_steps g_i Δθ_i: how much of the loss's fall along the path is due to each weight."""
 
     def __init__(self, weights: Sequence[torch.Tensor]) -> None:
         self._weights, self._before = weights, copies(weights)
@@ -30,9 +28,7 @@ class PathIntegral:
 
     @torch.no_grad()
     def after_step(self) -> None:
-        """Add the step just taken, with the gradient that was applied in it (the penalty's
-        included).
-        """
+        """Add the step just taken, with the gradient applied in it (the penalty's included)."""
         for W, weight, before in zip(self.total, self._weights, self._before, strict=True):
             if weight.grad is not None:
                 W.addcmul_(weight.grad, before.sub_(weight))  # −g (θ_after − θ_before)

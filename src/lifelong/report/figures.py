@@ -59,9 +59,7 @@ def _mosaic(images: np.ndarray) -> np.ndarray:
 
 
 def draw_errors(parts: Mapping[str, Sequence[ErrorTable]]) -> Figure:
-    """Error on each task as later tasks arrive: falling lines are backward transfer, rising ones
-    forgetting.
-    """
+    """Error on each task as later ones arrive: falling is backward transfer, rising forgetting."""
     figure = _figure(3.6 * len(parts), 3.1)
     for axis, (title, tables) in zip(
         figure.subplots(1, len(parts), squeeze=False)[0], parts.items(), strict=True
@@ -99,9 +97,7 @@ def _error_finding(tables: Sequence[ErrorTable]) -> str:
 
 
 def draw_transfer(parts: Mapping[str, Sequence[ErrorTable]]) -> Figure:
-    """Forward, backward and total transfer, and gain over the plain model: a dot per task, darker
-    is older.
-    """
+    """Transfer forward, backward, total; gain over plain models: a dot per task, older darker."""
     statistics = {
         "forward_transfer": "forward",
         "backward_transfer": "backward",

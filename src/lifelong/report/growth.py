@@ -1,6 +1,4 @@
-"""Size and time against the number of tasks, with fitted exponents beside the paper's Õ taxonomy
-(table tax).
-"""
+"""Size and time against the number of tasks; fitted exponents beside the paper's Õ (table tax)."""
 
 from dataclasses import dataclass
 
@@ -25,9 +23,7 @@ AMOUNTS = {
 
 @dataclass(frozen=True)
 class Growth:
-    """A learner's fitted exponents, and the paper's for space and time (None where it
-    gives none).
-    """
+    """A learner's fitted exponents, and the paper's for space and time (None if it gives none)."""
 
     label: str
     exponents: dict[str, float]

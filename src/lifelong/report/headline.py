@@ -1,6 +1,4 @@
-"""The headline table as data: a row per learner, with quartiles and who is best; also as
-``table.csv``.
-"""
+"""The headline table as data: a row per learner, quartiles, who is best; also ``table.csv``."""
 
 import csv
 from collections.abc import Sequence

@@ -1,6 +1,4 @@
-"""``report.html``: one page that needs no network, with its figures and tables as files
-beside it.
-"""
+"""``report.html``: one page that needs no network, its figures and tables as files beside it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

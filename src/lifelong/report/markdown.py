@@ -70,9 +70,7 @@ def markdown(section: Section, where: str) -> Iterator[str]:
 
 
 def _shown(section: Section) -> list[Picture]:
-    """The figures that the experiment names before its strips, and the strips: what the paper shows
-    comes first.
-    """
+    """The figures named before the strips, and the strips: what the paper shows comes first."""
     strip = [picture for picture in section.whole if picture.name == "strip"]
     ahead = list(takewhile(lambda picture: not picture.name.startswith("strip-"), section.pictures))
     if strip:

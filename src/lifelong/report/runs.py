@@ -32,9 +32,7 @@ def read_run(folder: Path) -> Results:
 
 
 def side_by_side(folders: Sequence[Path]) -> list[Results]:
-    """One result per experiment; runs of the same experiment are joined, their learners named after
-    their runs.
-    """
+    """One result per experiment; its runs are joined, their learners named after their runs."""
     folders = list(
         {folder.resolve(): folder for folder in folders}.values()
     )  # the same one twice is one

@@ -102,9 +102,7 @@ def _row(
 
 
 def quartiles(tables: Sequence[ErrorTable], statistic: str) -> tuple[float, float, float]:
-    """Lower quartile, median, upper quartile over repetitions of the mean over tasks
-    (and streams).
-    """
+    """Lower quartile, median, upper quartile over repetitions of means over tasks (and streams)."""
     n = min(len(table.errors) for table in tables)
     each = [
         np.mean([np.mean(getattr(table.repetition(r), statistic)) for table in tables])

@@ -52,9 +52,7 @@ def plain(
 
 
 def _settled(figure: Figure) -> Figure:
-    """The figure with its parts in place: finding their places takes longer than drawing, and once
-    is enough.
-    """
+    """The figure with its parts in place, once: finding their places takes longer than drawing."""
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()
         figure.set_layout_engine("none")

@@ -1,6 +1,4 @@
-"""Curves from error tables: over streams (angles, rows), over learners (budgets, shares, trees),
-over stages.
-"""
+"""Curves from error tables: over streams (angles, rows), learners (budgets, trees, …), stages."""
 
 from collections.abc import Callable, Sequence
 
@@ -121,9 +119,7 @@ def _sweep_finding(lines: list[Line], statistic: str) -> str:
 
 
 def learner_curve(results: Results, *, statistic: str, over: str) -> Curves | None:
-    """A statistic, mean over tasks, against a learner's own setting; learners of the same name make
-    one line.
-    """
+    """A statistic, mean over tasks, against a learner's setting; a line per name of learner."""
     names = dict.fromkeys(
         learner.name for learner in results.spec.learners if learner.at is not None
     )

@@ -27,9 +27,7 @@ LEGEND = (
 
 
 def summary_table(title: str, tables: Sequence[ErrorTable]) -> Table:
-    """One row per learner, means over tasks; the best accuracy is bold, gains are green and losses
-    red.
-    """
+    """One row per learner, means over tasks; best accuracy bold, gains green, losses red."""
     drawn = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     drawn.add_column("learner", no_wrap=True)
     for heading in COLUMNS.values():

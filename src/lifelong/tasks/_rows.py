@@ -27,8 +27,7 @@ def draw(groups: list[RowNumbers], n: int | None, rng: np.random.Generator) -> R
 def draw_share(
     groups: list[RowNumbers], share: float, rng: np.random.Generator
 ) -> tuple[RowNumbers, RowNumbers]:
-    """Rows for training and rows for testing: that share of all rows, and of each group up to one
-    row.
+    """Rows for training and for testing: that share of all rows, and of each group up to one row.
 
     >>> train, test = draw_share([np.arange(5), np.arange(5, 10)], 0.5, np.random.default_rng(0))
     >>> len(train), len(test), sorted([*train, *test]) == list(range(10))

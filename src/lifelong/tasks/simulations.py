@@ -1,6 +1,4 @@
-"""Gaussian XOR and its relatives: two tasks small enough to see what transfers (figure xor-xnor of
-the paper).
-"""
+"""Gaussian XOR and its relatives: two small tasks that show what transfers (figure xor-xnor)."""
 
 from typing import Literal
 
@@ -63,9 +61,7 @@ def xor_stream(
     std: float = 0.25,
     random_state: RandomState = None,
 ) -> TaskStream:
-    """XOR, then XNOR (same boundary, labels flipped) or R-XOR (turned by ``angle``: an
-    adversary).
-    """
+    """XOR, then XNOR (same boundary, flipped labels) or R-XOR (adversary, turned by ``angle``)."""
     check_choice(second, "second", ("xnor", "r-xor"))
     seed = seed_from(random_state)
 

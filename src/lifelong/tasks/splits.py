@@ -1,6 +1,4 @@
-"""How tasks are made from data, and changed: classes → tasks, order, rows per class, shuffled
-labels, rotation.
-"""
+"""How tasks are made and changed: from classes, order, rows per class, random labels, rotation."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,8 +23,7 @@ def split_classes(
     classes_per_task: int,
     classes: Sequence[Any] | None = None,
 ) -> TaskStream:
-    """Classes in label order (or in the order of ``classes``), so many per task → a stream named 1,
-    2, ….
+    """Classes in label order (or that of ``classes``), so many per task → a stream named 1, 2, ….
 
     >>> X, y = np.zeros((6, 2)), np.repeat([3, 1, 2], 2)
     >>> [task.classes for task in split_classes(X, y, X, y, classes_per_task=2)]
@@ -59,8 +56,7 @@ def split_classes(
 def overlapping_classes(
     classes: Sequence[Any], *, n_tasks: int, classes_per_task: int, random_state: RandomState = None
 ) -> list[list[Any]]:
-    """The classes of ``n_tasks`` tasks drawn with replacement: distinct within a task, shared
-    between tasks.
+    """The classes of ``n_tasks`` tasks, drawn with replacement: distinct in a task, not between.
 
     >>> overlapping_classes("abcd", n_tasks=3, classes_per_task=2, random_state=0)
     [['a', 'b'], ['b', 'd'], ['a', 'c']]
@@ -80,9 +76,7 @@ def overlapping_classes(
 
 
 def rows_per_class(task: Task, n: int, *, random_state: RandomState = None) -> Task:
-    """The task with ``n`` training rows of each class, drawn anew for each ``random_state``; test
-    rows stay.
-    """
+    """The task with ``n`` training rows per class, drawn by ``random_state``; test rows stay."""
     rng = generator(seed_from(random_state), task.name, "rows per class")
     groups = [np.flatnonzero(_is_among(task.y_train, [label])) for label in task.classes]
     short = [label for label, rows in zip(task.classes, groups, strict=True) if len(rows) < n]
@@ -111,9 +105,7 @@ def shuffle_order(stream: TaskStream, *, random_state: RandomState = None) -> Ta
 
 
 def shuffle_labels(task: Task, *, random_state: RandomState = None) -> Task:
-    """The task with its training labels dealt out at random: an adversary from which nothing can be
-    learnt.
-    """
+    """The task with its training labels dealt out at random: an adversary that teaches nothing."""
     rng = generator(seed_from(random_state), task.name, "label shuffle")
     return replace(task, y_train=rng.permutation(task.y_train))
 

@@ -196,9 +196,7 @@ def _kernels_of_some_trees(views: Views, n_trees: int) -> Iterator[tuple[TaskNam
 
 
 def read_by_votes(views: Views, parts: Parts, n_classes: int, n_trees: int | None) -> Reading:
-    """The paper's: a leaf has the mean label of the task's rows in it, and all trees
-    count alike.
-    """
+    """The paper's: a leaf has the mean label of the task's rows in it; all trees count alike."""
     view = next(iter(views.values()))
     Y = view.targets(n_classes)
     maps: dict[TaskName, LinearMap] = {}

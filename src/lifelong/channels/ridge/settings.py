@@ -1,6 +1,4 @@
-"""Every number that the ridge channel was given rather than learnt, with its unit and
-its reason.
-"""
+"""Every number the ridge channel was given rather than learnt, with its unit and its reason."""
 
 from dataclasses import dataclass
 

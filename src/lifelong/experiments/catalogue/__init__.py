@@ -1,6 +1,4 @@
-"""Every figure and table of the paper by name: one file each, an explicit dict, no registration on
-import.
-"""
+"""Every figure and table of the paper by name: one file each, a dict, no registration on import."""
 
 from collections.abc import Mapping
 

@@ -1,5 +1,4 @@
-"""Figure ablation, top: four encoders with layers four times narrower, against references of
-constant size.
+"""Figure ablation, top: four encoders, layers four times narrower, and references of constant size.
 
 The references are those of cifar-10x10, to the last setting: ``--reuse`` takes their rows over.
 """

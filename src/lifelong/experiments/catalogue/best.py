@@ -1,6 +1,4 @@
-"""Not in the paper: our most accurate learners against the ones to beat, on the same rows with the
-same training.
-"""
+"""Not in the paper: our most accurate learners against those to beat, same rows, same training."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -43,9 +41,7 @@ def _race(
 
 
 def _turned(n: int, n_test: int, group: str = HEADLINE) -> list[Part]:
-    """XOR, then an XOR turned by an angle: 25° and 45° can only confuse; 90° is XNOR, which can
-    help.
-    """
+    """XOR, then an XOR turned by an angle: 25° and 45° can only confuse; 90° (XNOR) can help."""
     seconds: dict[int, dict[str, Any]] = {
         25: {"second": "r-xor", "angle": 25},
         45: {"second": "r-xor", "angle": 45},

@@ -1,6 +1,4 @@
-"""Figures strip, strip_IQR and strip_overall: every learner on ten tasks of ten
-CIFAR-100 classes.
-"""
+"""Figures strip, strip_IQR, strip_overall: every learner on ten tasks of ten CIFAR-100 classes."""
 
 from lifelong.experiments.catalogue.entry import (
     EVERYONE,

@@ -1,6 +1,4 @@
-"""Figure overlapping: twenty tasks whose classes are drawn with replacement, so that tasks share
-classes.
-"""
+"""Figure overlapping: twenty tasks that share classes, which are drawn with replacement."""
 
 from lifelong.experiments.catalogue.entry import MATRICES, STAGES, STRIP, Experiment, version
 from lifelong.experiments.catalogue.settings import TINY

@@ -1,6 +1,4 @@
-"""Figure size and table tax: how size, training time and inference time grow with the number of
-tasks.
-"""
+"""Figure size, table tax: how size, training and inference time grow with the number of tasks."""
 
 from lifelong.experiments.catalogue.entry import STAGES, Experiment, version
 from lifelong.experiments.catalogue.settings import TINY

@@ -1,6 +1,4 @@
-"""Class-incremental CIFAR-100: ten tasks of ten classes, and nobody says which task a picture is
-from.
-"""
+"""Class-incremental CIFAR-100: ten tasks of ten classes; nobody tells the task of a picture."""
 
 from lifelong.experiments.catalogue.entry import Experiment
 from lifelong.experiments.catalogue.task_unaware_spoken_digit import version_of

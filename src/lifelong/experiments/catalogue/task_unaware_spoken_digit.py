@@ -1,6 +1,4 @@
-"""Who speaks, and which digit: six speakers are six tasks, and nobody says which task a recording
-is from.
-"""
+"""Who speaks, and which digit: six speakers are six tasks, and nobody says who is speaking."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,9 +15,7 @@ _OTHERS = ("er", "lwf", "randumb", "nearest-mean", "chance")
 def version_of(
     part: Part, repetitions: int, *, memory: int, width: float = 0.5, smoke: bool = False
 ) -> Version:
-    """Ours with both channels, three references and two controls; ``memory`` rows for ER, one per
-    class.
-    """
+    """Ours, both channels, three references, two controls; ER has ``memory`` rows, 1 per class."""
     settings: Mapping[str, Any] = {"width": width, **_SHORT}
     own: dict[str, Mapping[str, Any]] = {
         "lwf": OWN["lwf"],

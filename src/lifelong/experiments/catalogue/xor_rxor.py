@@ -1,6 +1,4 @@
-"""Figure xor-xnor C: a rotated XOR as adversary; backward transfer against its angle and its number
-of rows.
-"""
+"""Figure xor-xnor C: a rotated XOR as adversary; backward transfer against its angle and rows."""
 
 from lifelong.experiments.catalogue.entry import CONTROLS, MATRICES, STRIP, Experiment, version
 from lifelong.experiments.catalogue.settings import SIMULATION, TINY

@@ -1,6 +1,4 @@
-"""Figure xor-xnor A and B: XOR helps XNOR and is helped by it, although their labels
-are opposite.
-"""
+"""Figure xor-xnor A and B: XOR helps XNOR and is helped by it, though their labels are opposite."""
 
 from lifelong.experiments.catalogue.entry import MATRICES, STRIP, Experiment, version
 from lifelong.experiments.catalogue.settings import SIMULATION, TINY
@@ -11,9 +9,7 @@ _LEARNERS = ("silly-n", "silly-f", "single", "rf")
 
 
 def rows_arrive(second: str, n: int, sizes: tuple[int, ...], n_test: int) -> list[Part]:
-    """First XOR rows arrive, then, with all of them there, rows of the second task; the headline is
-    the end.
-    """
+    """First XOR rows arrive; when all are there, rows of the second task. Headline: the end."""
     fixed = {"second": second, "n_test": n_test}
     first = [
         Part(f"{k} XOR rows", "xor", {"n": k, "n_tasks": 1, **fixed}, "rows", at=k) for k in sizes
@@ -26,9 +22,7 @@ def rows_arrive(second: str, n: int, sizes: tuple[int, ...], n_test: int) -> lis
 
 
 def errors_of(*tasks: str, over: str) -> tuple[FigureSpec, ...]:
-    """Error curves as rows arrive; the headline part, where all have arrived, is their
-    last point.
-    """
+    """Error curves as rows arrive; the headline part, where all are there, is their last point."""
     options = {"statistic": "error", "over": over, "groups": [HEADLINE, "rows"]}
     return tuple(FigureSpec("sweep", {**options, "task": task}) for task in tasks)
 

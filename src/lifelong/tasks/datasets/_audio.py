@@ -46,8 +46,7 @@ def read_wav(path: Path) -> tuple[int, NDArray[np.float32]]:
 def spectrogram(
     samples: NDArray[np.float32], rate: int, *, window_ms: float, hop_ms: float, size: int
 ) -> NDArray[np.float32]:
-    """Log power over time (columns) and frequency (rows, low at the bottom), as (size, size) in [0,
-    1].
+    """Log power by time (columns) and frequency (rows, low at the bottom): (size, size) in [0, 1].
 
     1 is the recording's loudest point, 0 is 80 dB below it: how far the speaker sat from the
     microphone drops out.

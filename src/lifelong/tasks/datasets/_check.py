@@ -25,9 +25,7 @@ def check_dataset(dataset: Dataset, data_dir: str | Path | None = None) -> list[
 
 
 def check_source(source: Source, data_dir: str | Path | None = None) -> list[Finding]:
-    """Every file is decoded (or was, with the same checksum), so what is reported here can be
-    loaded.
-    """
+    """Every file is decoded (or was, with the same checksum): what is reported can be loaded."""
     folder = source.require(data_dir)
     arrays = decoded(source, data_dir, **source.settings)
     rows = {

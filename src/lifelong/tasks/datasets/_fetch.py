@@ -62,9 +62,7 @@ def _silent(_done: int, _total: int) -> None:
 
 
 def retrieve(download: Download, file: Path, report: Report) -> None:
-    """The file at the URL, via ``<file>.part``: a download that broke off goes on where
-    it stopped.
-    """
+    """The file at the URL, via ``<file>.part``: a broken download goes on where it stopped."""
     unfinished = file.with_name(file.name + ".part")
     done = 0
     headers = {}

@@ -33,9 +33,7 @@ def image_files(folder: Path) -> list[Path]:
 def decode_image(
     content: bytes, name: Path | str, *, size: int | None, channels: int = 3
 ) -> NDArray[np.uint8]:
-    """One image (c, h, w), resized to ``size`` × ``size`` unless that is None; ``name`` is for the
-    error message.
-    """
+    """One image (c, h, w), resized to ``size`` × ``size`` if given; ``name`` is for errors."""
     require("PIL", extra="data", for_what="Reading images")
     from PIL import Image
 
@@ -74,9 +72,7 @@ def read_image(path: Path, *, size: int | None, channels: int = 3) -> NDArray[np
 
 
 def write_images(target: Path, files: Sequence[Path], *, size: int, channels: int = 3) -> None:
-    """All images into one npy file (n, c, size, size), one at a time: memory does not grow with
-    their number.
-    """
+    """All images into one npy file (n, c, size, size), one at a time: memory does not grow."""
     images = open_memmap(
         target, mode="w+", dtype=np.uint8, shape=(len(files), channels, size, size)
     )

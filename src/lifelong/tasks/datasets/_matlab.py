@@ -62,9 +62,7 @@ def read_matlab(path: Path, *, limit: int) -> dict[str, NDArray[Any]]:
 
 
 def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
-    """Type and content of each element: eight bytes of tag, then the content, padded to whole
-    eights.
-    """
+    """Type and content of each element: eight bytes of tag, the content, padded to whole eights."""
     at = 0
     while at < len(data):
         if len(data) - at < 8:

@@ -1,6 +1,4 @@
-"""Images of another size by matrix products: linear interpolation, averaging where the image
-shrinks.
-"""
+"""Images of another size by matrix products: linear interpolation, averaging where they shrink."""
 
 from typing import Any
 
@@ -19,9 +17,7 @@ def resize(images: NDArray[Any], size: int) -> NDArray[np.float32]:
 
 
 def _weights(n_in: int, n_out: int) -> NDArray[np.float32]:
-    """(out, in): how much each old pixel counts for each new one, a triangle around the new one's
-    centre.
-    """
+    """(out, in): how much old pixels count for each new one, a triangle around its centre."""
     scale = n_in / n_out
     centres = (np.arange(n_out) + 0.5) * scale
     distance = np.abs(np.arange(n_in) + 0.5 - centres[:, None]) / max(

@@ -56,9 +56,7 @@ def colour(images: NDArray[np.uint8], rows: RowNumbers) -> Rows:
 def class_groups(
     classes: Sequence[Any], *, classes_per_task: int, overlapping_tasks: int | None, seed: int
 ) -> dict[TaskName, list[Any]]:
-    """The classes of tasks 1, 2, …: in order, or drawn with replacement for so many overlapping
-    tasks.
-    """
+    """The classes of tasks 1, 2, …: in order, or drawn with replacement for overlapping tasks."""
     check_count(classes_per_task, "classes_per_task")
     if overlapping_tasks is not None:
         drawn = overlapping_classes(
@@ -79,9 +77,7 @@ def stream_of_classes(
     choice: Choice,
     to_rows: Callable[..., Rows] = pixels,
 ) -> TaskStream:
-    """One lazy task per group of classes, its training rows from ``train`` and its test rows from
-    ``test``.
-    """
+    """One lazy task per group of classes: training rows from ``train``, test rows from ``test``."""
     _check_every_class(train, groups, choice.rows_per_class or 1, "rows_per_class")
     _check_every_class(test, groups, choice.test_rows_per_class or 1, "test_rows_per_class")
 
@@ -99,9 +95,7 @@ def stream_of_classes(
 def stream_of_pools(
     pools: dict[TaskName, list[RowNumbers]], part: Part, choice: Choice
 ) -> TaskStream:
-    """One lazy task per pool of rows, given by class: so many of each to learn from, the rest to be
-    tested on.
-    """
+    """One lazy task per pool of rows by class: so many of each for learning, the rest for tests."""
     if choice.rows_per_class is None:
         raise ParameterError(
             "rows_per_class=None leaves no test rows: train and test share these rows. Give a"

@@ -1,6 +1,4 @@
-"""CIFAR-10 and CIFAR-100 in the binary version: records of label bytes and 3,072 pixel bytes (R, G,
-B plane).
-"""
+"""CIFAR-10 and CIFAR-100, binary version: records of labels and 3,072 pixels (R, G, B plane)."""
 
 from functools import partial
 from pathlib import Path
@@ -21,9 +19,7 @@ _CITATION = "Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 
 def read_records(
     path: Path, *, n_label_bytes: int, n_classes: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Images (n, 3, 32, 32) and labels: the last label byte of each record (in CIFAR-100 the fine
-    label).
-    """
+    """Images (n, 3, 32, 32) and labels: a record's last label byte (in CIFAR-100 the fine one)."""
     content = read_bytes(path, limit=_MAX_FILE)
     record = n_label_bytes + _PIXELS
     if not content or len(content) % record:

@@ -1,6 +1,4 @@
-"""CIFAR 10×10: the 100 classes of CIFAR-100 in label order as 10 tasks of 10; also as flat rows
-(tabular).
-"""
+"""CIFAR 10×10: CIFAR-100's classes in label order as 10 tasks of 10; also flat rows (tabular)."""
 
 from dataclasses import replace
 from pathlib import Path

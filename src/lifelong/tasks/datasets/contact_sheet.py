@@ -1,6 +1,4 @@
-"""A contact sheet: one row of pictures per task, to see at a glance whether a stream
-looks right.
-"""
+"""A contact sheet: a row of pictures per task, to see at a glance whether a stream looks right."""
 
 import math
 from pathlib import Path

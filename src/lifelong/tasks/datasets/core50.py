@@ -37,8 +37,7 @@ def core50_110x5(
     split: Literal["frames", "sessions"] = "frames",
     random_state: RandomState = 0,
 ) -> TaskStream:
-    """Tasks ``s1-o1`` (session 1, objects 1 to 5), ``s1-o6``, …, ``s11-o46``; images (3, 32, 32) in
-    [0, 1].
+    """Tasks ``s1-o1`` (session 1, objects 1 to 5), …, ``s11-o46``; images (3, 32, 32) in [0, 1].
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Five datasets of ten classes each: CIFAR-10, MNIST, SVHN, notMNIST, Fashion-MNIST, all as
-3×32×32.
-"""
+"""Five datasets of ten classes: CIFAR-10, MNIST, SVHN, notMNIST, Fashion-MNIST, all as 3×32×32."""
 
 from functools import partial
 from pathlib import Path

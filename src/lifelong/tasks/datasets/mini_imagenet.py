@@ -1,6 +1,4 @@
-"""Mini-ImageNet: 100 ImageNet classes as 20 tasks of 5, JPEGs of 84×84 in ``train/<wnid>/`` and
-``val/<wnid>/``.
-"""
+"""Mini-ImageNet: 100 classes as 20 tasks of 5, JPEGs of 84×84 in ``{train,val}/<wnid>/``."""
 
 from pathlib import Path
 

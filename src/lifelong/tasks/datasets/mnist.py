@@ -21,9 +21,7 @@ _NAMES = {
 
 
 def read_idx(path: Path, *, dimensions: int) -> NDArray[np.uint8]:
-    """An array of bytes. IDX: two zero bytes, 8 (for bytes), the number of dimensions, their sizes,
-    the values.
-    """
+    """An array of bytes. IDX: 0, 0, 8 (for bytes), the number of dimensions, sizes, the values."""
     content = _unzipped(path)
     header = 4 + 4 * dimensions
     magic = bytes([0, 0, 8, dimensions])

@@ -1,5 +1,4 @@
-"""notMNIST: letters A to J in many fonts, PNG files in ``notMNIST_small.tar.gz``, read without
-unpacking it.
+"""notMNIST: letters A to J in many fonts, PNG files, read from ``notMNIST_small.tar.gz`` itself.
 
 There is no official split. A picture's own digest decides on which side it falls (one in ten is for
 testing), so that the many duplicates in the archive never fall on both sides.

@@ -33,8 +33,7 @@ def spoken_digit(
     size: int = 28,
     random_state: RandomState = 0,
 ) -> TaskStream:
-    """One task per speaker, in alphabetical order; spectrograms (1, 28, 28) in [0, 1] of the ten
-    digits.
+    """One task per speaker, in alphabetical order; digits as spectrograms (1, 28, 28) in [0, 1].
 
     Parameters
     ----------
@@ -113,9 +112,7 @@ def _decode(folder: Path, scratch: Path, *, window_ms: float, hop_ms: float, siz
 
 
 def _labels(files: list[Path]) -> tuple[list[int], list[str]]:
-    """Digit and speaker of each file; every speaker must have at least two recordings of every
-    digit.
-    """
+    """Digit and speaker of each file; each speaker needs at least two recordings of each digit."""
     names = [(_NAME.fullmatch(path.name), path) for path in files]
     for match, path in names:
         if match is None or int(match["digit"]) > 9:

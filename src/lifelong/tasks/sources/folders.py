@@ -1,6 +1,4 @@
-"""A stream from folders of folders of images: ``root/<task>/<class>/*.png``, or with ``train`` and
-``test`` between.
-"""
+"""A stream from image folders: ``root/<task>/<class>/*.png``, or ``train``, ``test`` between."""
 
 from functools import partial
 from pathlib import Path

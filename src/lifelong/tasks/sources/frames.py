@@ -1,6 +1,4 @@
-"""Streams from tables: a pandas or polars frame, or a CSV or Parquet file, with a column that names
-the task.
-"""
+"""Streams from tables: pandas or polars frames, CSV or Parquet files; a column names the task."""
 
 import csv
 from collections.abc import Sequence

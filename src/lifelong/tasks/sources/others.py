@@ -1,5 +1,4 @@
-"""Streams from other libraries' datasets, told by what they can do; none of those libraries is
-imported.
+"""Streams from other libraries' datasets, told by what they can do; no such library is imported.
 
 * torch: ``len(dataset)`` and ``dataset[i] -> (x, y)``;
 * Hugging Face: ``dataset.column_names`` and ``dataset[column]``;
@@ -93,9 +92,7 @@ def from_hugging_face(
 
 
 def from_avalanche(benchmark: Any) -> TaskStream:
-    """A lazy stream from an Avalanche benchmark: experience 1, 2, … with the test experience of the
-    same number.
-    """
+    """A lazy stream from an Avalanche benchmark: experiences 1, 2, …, each with its test part."""
     try:
         train = list(benchmark.train_stream)
         test = list(benchmark.test_stream)
