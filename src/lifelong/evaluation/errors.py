@@ -119,7 +119,18 @@ class ErrorTable:
         return np.asarray(1 - reference.mean(axis=0))
 
     def spread(self, statistic: str) -> dict[str, Errors]:
-        """Median, lower and upper quartile over repetitions of a statistic of each repetition."""
+        """Median and quartiles over repetitions of a statistic computed within each repetition.
+
+        Parameters
+        ----------
+        statistic : str
+            A property of this table, such as ``"accuracy"`` or ``"transfer"``.
+
+        Returns
+        -------
+        dict
+            ``median``, ``lower`` and ``upper``, each (T,).
+        """
         each = np.stack(
             [getattr(self.repetition(r), statistic) for r in range(len(self.errors))]
         )  # (R, T)
@@ -127,7 +138,17 @@ class ErrorTable:
         return {"median": median, "lower": lower, "upper": upper}
 
     def repetition(self, r: int) -> "ErrorTable":
-        """The table of one repetition alone."""
+        """The table of one repetition alone.
+
+        Parameters
+        ----------
+        r : int
+            From 0.
+
+        Returns
+        -------
+        ErrorTable
+        """
         repetition = slice(r, r + 1)
         references = {name: errors[repetition] for name, errors in self.references.items()}
         return ErrorTable(
@@ -140,7 +161,13 @@ class ErrorTable:
         )
 
     def summary(self) -> dict[str, Any]:
-        """Means over tasks, as in a run's ``summary.json``."""
+        """Means over tasks, as in a run's ``summary.json``.
+
+        Returns
+        -------
+        dict
+            Accuracies, transfers, gain, seconds and bytes; NaN where something was not measured.
+        """
         names = ["accuracy", "single_accuracy", "reference_accuracy"]
         names += ["transfer", "forward_transfer", "backward_transfer", "gain"]
         means = {name: float(np.mean(getattr(self, name))) for name in names}

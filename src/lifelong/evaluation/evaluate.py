@@ -52,14 +52,20 @@ def evaluate(
         Called for each repetition with its seed.
     stream : TaskStream, or function seed → TaskStream
         A function can give each repetition rows of its own.
-    repetitions : int
-    seed : int
+    repetitions : int, default 5
+        How often the stream is taught, each time to a fresh learner.
+    seed : int, default 0
         Repetition r uses ``seed + r``: two learners evaluated with the same seed meet the same
         rows.
     n_jobs : int, optional
         Repetitions in so many processes; with :func:`lifelong.engine`, on a cluster.
     name : str, optional
         What to call the learner in the table; its class name if left out.
+
+    Returns
+    -------
+    ErrorTable
+        Errors on all tasks after each stage, with times and sizes.
 
     Examples
     --------

@@ -32,13 +32,24 @@ class Task:
     name : str or int
         What learners call it.
     X_train, X_test : rows (n, p) or images (n, c, h, w)
-        Become float32.
-    y_train, y_test : labels of any hashable kind
+        Numbers from numpy, pandas, polars, torch or lists; they become float32. Both have rows of
+        the same shape.
+    y_train, y_test : sequence of labels
+        One per row, of any hashable kind.
+
+    Raises
+    ------
+    InputError
+        If rows or labels cannot be learnt from, or their numbers differ.
 
     Examples
     --------
     >>> Task("site-a", [[0.0], [1.0]], ["no", "yes"], [[0.9]], ["yes"])
     Task('site-a', train (2, 1), test (1, 1), 2 classes)
+
+    See Also
+    --------
+    Task.from_arrays : draws the test rows.
     """
 
     name: TaskName
@@ -65,9 +76,32 @@ class Task:
         test_share: float = 0.25,
         random_state: RandomState = 0,
     ) -> "Task":
-        """A task from rows and labels alone: ``test_share`` of each class's rows, drawn at random,
-        are for testing.
+        """A task from rows and labels alone, with test rows drawn at random.
 
+        Parameters
+        ----------
+        name : str or int
+            What learners call it.
+        X : rows (n, p) or images (n, c, h, w)
+            Become float32.
+        y : sequence of labels
+            One per row, of any hashable kind.
+        test_share : float, default 0.25
+            The share of each class's rows that is for testing.
+        random_state : int, Generator or None, default 0
+            Decides which rows are drawn.
+
+        Returns
+        -------
+        Task
+
+        Raises
+        ------
+        InputError
+            If the share leaves no row to learn from, or none to be tested on.
+
+        Examples
+        --------
         >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
         >>> Task.from_arrays("site-a", X, y, test_share=0.5)
         Task('site-a', train (2, 1), test (2, 1), 2 classes)
@@ -104,6 +138,16 @@ class TaskStream:
     A stream may be lazy: :meth:`lazy` takes a loader per task and calls it each time the task is
     asked for, so that a stream of a hundred tasks never holds more than the one in use.
 
+    Parameters
+    ----------
+    tasks : iterable of Task
+        Each with a name of its own.
+
+    Raises
+    ------
+    InputError
+        If two tasks have the same name.
+
     Examples
     --------
     >>> from lifelong.tasks.simulations import xor_stream
@@ -112,6 +156,8 @@ class TaskStream:
     ['xor', 'xnor']
     >>> [len(task.X_train) for task in stream]
     [100, 100]
+    >>> stream["xnor"]
+    Task('xnor', train (100, 2), test (1000, 2), 2 classes)
     """
 
     def __init__(self, tasks: Iterable[Task]) -> None:
@@ -125,7 +171,17 @@ class TaskStream:
 
     @classmethod
     def lazy(cls, loaders: Mapping[TaskName, Callable[[], Task]]) -> "TaskStream":
-        """A stream that loads each task when it is asked for."""
+        """A stream that loads each task when it is asked for, and does not keep it.
+
+        Parameters
+        ----------
+        loaders : mapping of names to functions
+            Each function takes nothing and returns the task of that name.
+
+        Returns
+        -------
+        TaskStream
+        """
         stream = cls([])
         stream._loaders = dict(loaders)
         return stream
@@ -136,7 +192,17 @@ class TaskStream:
         return list(self._loaders)
 
     def map(self, change: Callable[[Task], Task]) -> "TaskStream":
-        """The stream with ``change`` applied to each task when it is loaded; names stay."""
+        """The stream with ``change`` applied to each task when it is loaded; names stay.
+
+        Parameters
+        ----------
+        change : function Task → Task
+
+        Returns
+        -------
+        TaskStream
+            A new one; this stream stays as it is.
+        """
         return TaskStream.lazy(
             {name: partial(_changed, change, load) for name, load in self._loaders.items()}
         )
@@ -149,7 +215,21 @@ class TaskStream:
             yield load()
 
     def named(self, name: TaskName) -> Task:
-        """The task of that name, loaded now."""
+        """The task of that name, loaded now.
+
+        Parameters
+        ----------
+        name : str or int
+
+        Returns
+        -------
+        Task
+
+        Raises
+        ------
+        UnknownTaskError
+            If the stream has no such task.
+        """
         if name not in self._loaders:
             raise UnknownTaskError(
                 f"No task {name!r} in this stream. Its tasks: {', '.join(map(repr, self.names))}."

@@ -28,12 +28,19 @@ def gaussian_xor(
     ----------
     n : int
         Rows.
-    angle : float
+    angle : float, default 0
         Degrees by which the whole picture is turned: 45 is R-XOR, the paper's adversary.
-    flip : bool
+    flip : bool, default False
         Exchange the two classes: XNOR, which has XOR's decision boundary.
-    std : float
+    std : float, default 0.25
         Standard deviation of each of the four Gaussians at (±.5, ±.5).
+    random_state : int, Generator or None, default None
+        Decides which rows are drawn; None draws others each time.
+
+    Returns
+    -------
+    X : (n, 2), float32
+    y : (n,), 0 or 1
 
     Examples
     --------
@@ -61,7 +68,35 @@ def xor_stream(
     std: float = 0.25,
     random_state: RandomState = None,
 ) -> TaskStream:
-    """XOR, then XNOR (same boundary, flipped labels) or R-XOR (adversary, turned by ``angle``)."""
+    """XOR, then XNOR (same boundary, flipped labels) or R-XOR (adversary, turned by ``angle``).
+
+    Parameters
+    ----------
+    n : int, default 750
+        Training rows of XOR.
+    second : "xnor" or "r-xor", default "xnor"
+        The second task.
+    angle : float, default 45
+        Degrees by which R-XOR is turned; XNOR does not use it.
+    n_second : int, optional
+        Training rows of the second task; ``n`` if left out.
+    n_test : int, default 1000
+        Test rows of each task.
+    std : float, default 0.25
+        Standard deviation of each Gaussian.
+    random_state : int, Generator or None, default None
+        Decides which rows are drawn; None draws others each time.
+
+    Returns
+    -------
+    TaskStream
+        Two tasks, ``"xor"`` and the name given as ``second``.
+
+    Examples
+    --------
+    >>> xor_stream(100, second="r-xor", random_state=0)
+    TaskStream(2 tasks: 'xor', 'r-xor')
+    """
     check_choice(second, "second", ("xnor", "r-xor"))
     seed = seed_from(random_state)
 

@@ -132,6 +132,18 @@ def load(
         Of the dataset's own function, such as ``rows_per_class``, ``test_rows_per_class``,
         ``classes_per_task``, ``overlapping_tasks``.
 
+    Returns
+    -------
+    TaskStream
+        Lazy: a task's rows are read when it is asked for.
+
+    Raises
+    ------
+    DatasetError
+        If raw files are missing or damaged; the message says which, and how to get them.
+    ParameterError
+        If there is no such dataset or option.
+
     Examples
     --------
     >>> load("digits", n_tasks=2).names

@@ -20,11 +20,34 @@ def from_image_folders(
     test_share: float = 0.25,
     random_state: RandomState = 0,
 ) -> TaskStream:
-    """One task per folder in ``root``, one class per folder in a task; images (channels, size,
-    size) in [0, 1].
+    """One task per folder in ``root``, one class per folder in a task.
 
-    Where a task's folder holds ``train`` and ``test``, those are its rows; otherwise ``test_share``
-    of each class are for testing. Images are decoded when a task is asked for, and not kept.
+    Where a task's folder holds ``train`` and ``test``, those are its rows. Images are decoded when
+    a task is asked for, and not kept.
+
+    Parameters
+    ----------
+    root : path
+        Holds ``<task>/<class>/*.png`` (or jpg, bmp), or ``<task>/train/<class>/*.png`` and
+        ``<task>/test/<class>/*.png``.
+    size : int, default 32
+        Height and width to which images are resized.
+    channels : 1 or 3, default 3
+        Grey or colour.
+    test_share : float, default 0.25
+        The share of each class for testing, where a task has no ``test`` folder.
+    random_state : int, Generator or None, default 0
+        Decides which images are for testing.
+
+    Returns
+    -------
+    TaskStream
+        Images (channels, size, size) in [0, 1]; the folders' names are tasks and labels.
+
+    Raises
+    ------
+    DatasetError
+        If a folder is missing or holds no images.
     """
     check_count(size, "size")
     if channels not in (1, 3):

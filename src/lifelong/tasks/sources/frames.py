@@ -30,11 +30,28 @@ def from_frame(
     Parameters
     ----------
     frame : pandas or polars DataFrame, or a dict of columns
-    feature_columns : names, optional
+    task_column : str
+        The column that says which task a row is from.
+    label_column : str
+        The column with the label.
+    feature_columns : sequence of str, optional
         The numbers to learn from; all other columns by default.
-    test_column : name, optional
+    test_column : str, optional
         Rows where it is true (or 1) are for testing. Without it, ``test_share`` of each class of
         each task are.
+    test_share : float, default 0.25
+        The share of rows for testing, where there is no ``test_column``.
+    random_state : int, Generator or None, default 0
+        Decides which rows are for testing.
+
+    Returns
+    -------
+    TaskStream
+
+    Raises
+    ------
+    InputError
+        If a column is missing or does not hold numbers, or a task has no rows for testing.
 
     Examples
     --------
@@ -101,9 +118,28 @@ def _task(
 def from_table(
     path: str | Path, *, task_column: str, label_column: str, **options: Any
 ) -> TaskStream:
-    """A stream from a CSV or Parquet file; options as for :func:`from_frame`.
+    """A stream from a CSV or Parquet file.
 
-    Parquet needs polars or pandas.
+    Parameters
+    ----------
+    path : path
+        ``.csv`` (UTF-8, with a header line) or ``.parquet`` (which needs polars, or pandas with
+        pyarrow).
+    task_column, label_column : str
+        As for :func:`from_frame`.
+    **options
+        The other parameters of :func:`from_frame`.
+
+    Returns
+    -------
+    TaskStream
+
+    Raises
+    ------
+    DatasetError
+        If the file cannot be read or lacks a column; the message names the file.
+    MissingExtraError
+        If nothing is installed that reads Parquet.
     """
     path = Path(path)
     if not path.is_file():

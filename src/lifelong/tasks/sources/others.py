@@ -20,8 +20,24 @@ from lifelong.tasks.splits import split_classes
 
 
 def rows_of(dataset: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Rows and labels of anything with ``len`` and ``[i] -> (x, y, …)``.
+    """Rows and labels of a map-style dataset.
 
+    Parameters
+    ----------
+    dataset : anything with ``len`` and ``[i] -> (x, y, …)``
+
+    Returns
+    -------
+    X : array (n, …)
+    y : array (n,)
+
+    Raises
+    ------
+    InputError
+        If the dataset is empty, does not give pairs, or its rows differ in shape.
+
+    Examples
+    --------
     >>> X, y = rows_of([([0.0, 1.0], "a"), ([2.0, 3.0], "b")])
     >>> X.shape, y.tolist()
     ((2, 2), ['a', 'b'])
@@ -39,8 +55,19 @@ def rows_of(dataset: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def from_torch(tasks: Mapping[TaskName, tuple[Any, Any]]) -> TaskStream:
-    """A lazy stream from ``{name: (train dataset, test dataset)}``.
+    """A lazy stream from one pair of PyTorch datasets per task.
 
+    Parameters
+    ----------
+    tasks : mapping of names to (train dataset, test dataset)
+        Map-style datasets of pairs (x, y).
+
+    Returns
+    -------
+    TaskStream
+
+    Examples
+    --------
     >>> pairs = [([0.0], 0), ([1.0], 1)]
     >>> from_torch({"site-a": (pairs, pairs)})["site-a"]
     Task('site-a', train (2, 1), test (2, 1), 2 classes)
@@ -51,8 +78,18 @@ def from_torch(tasks: Mapping[TaskName, tuple[Any, Any]]) -> TaskStream:
 
 
 def from_torch_classes(train: Any, test: Any, *, classes_per_task: int) -> TaskStream:
-    """A stream from one train and one test dataset: their classes in label order, so
-    many per task.
+    """A stream from one train and one test dataset, whose classes become tasks.
+
+    Parameters
+    ----------
+    train, test : map-style datasets of pairs (x, y)
+    classes_per_task : int
+        How many classes, in label order, make a task; the last task may have fewer.
+
+    Returns
+    -------
+    TaskStream
+        Tasks are named 1, 2, ….
     """
     return split_classes(*rows_of(train), *rows_of(test), classes_per_task=classes_per_task)
 
@@ -66,10 +103,29 @@ def from_hugging_face(
     test_share: float = 0.25,
     random_state: RandomState = 0,
 ) -> TaskStream:
-    """A stream from a Hugging Face dataset, or a dict of its splits with ``train`` and ``test``.
+    """A stream from a Hugging Face dataset.
 
-    ``feature_column`` holds the rows: lists of numbers, or pictures (which become (c, h, w) in [0,
-    1]).
+    Parameters
+    ----------
+    dataset : Dataset, or a dict of its splits with ``train`` and ``test``
+        With both splits, the test split's rows are for testing.
+    task_column, label_column : str
+        The columns that name the task and the label.
+    feature_column : str
+        Holds the rows: lists of numbers, or pictures (which become (c, h, w) in [0, 1]).
+    test_share : float, default 0.25
+        The share of each class for testing, where there is one split only.
+    random_state : int, Generator or None, default 0
+        Decides which rows are for testing.
+
+    Returns
+    -------
+    TaskStream
+
+    Raises
+    ------
+    InputError
+        If a column is missing or rows differ in shape.
     """
     splits = dataset if isinstance(dataset, Mapping) and {"train", "test"} <= set(dataset) else None
     if splits is None:
@@ -92,7 +148,22 @@ def from_hugging_face(
 
 
 def from_avalanche(benchmark: Any) -> TaskStream:
-    """A lazy stream from an Avalanche benchmark: experiences 1, 2, …, each with its test part."""
+    """A lazy stream from an Avalanche benchmark.
+
+    Parameters
+    ----------
+    benchmark : benchmark with ``train_stream`` and ``test_stream``
+        Experience 1, 2, … becomes task 1, 2, …, with the test experience of the same number.
+
+    Returns
+    -------
+    TaskStream
+
+    Raises
+    ------
+    InputError
+        If there are not as many test experiences as training experiences.
+    """
     try:
         train = list(benchmark.train_stream)
         test = list(benchmark.test_stream)
