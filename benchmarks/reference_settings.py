@@ -27,7 +27,8 @@ ROWS = 500
 
 def show(what: str, name: str, stream: TaskStream, **parameters: Any) -> None:
     """Teach the stream and print what was known of each task at its arrival and at the end."""
-    learner, arrival = REFERENCES[name](0, **parameters), []
+    learner = REFERENCES[name](0, **parameters)
+    arrival = []
     for task in stream:
         learner.partial_fit(task.X_train, task.y_train, task=task.name)
         arrival.append(accuracy(learner, task))
@@ -36,10 +37,12 @@ def show(what: str, name: str, stream: TaskStream, **parameters: Any) -> None:
 
 
 def accuracy(learner: Any, task: Any) -> float:
+    """Share of the first test rows that are right."""
     return float(np.mean(learner.predict(task.X_test[:ROWS], task=task.name) == task.y_test[:ROWS]))
 
 
 def numbers(values: list[float]) -> str:
+    """The values and their mean."""
     return " ".join(f"{value:.3f}" for value in values) + f" (mean {np.mean(values):.3f})"
 
 
@@ -72,7 +75,8 @@ def df(cifar: Callable[[int], TaskStream], _: Any) -> None:
 
 @contextmanager
 def _convolutions(norm: bool, spread: float | None) -> Iterator[None]:
-    plain, usual = df_cnn.FactorisedConvolution.__init__, df_cnn._BASE_SPREAD
+    plain = df_cnn.FactorisedConvolution.__init__
+    usual = df_cnn._BASE_SPREAD
     df_cnn._BASE_SPREAD = usual if spread is None else spread
 
     def changed(self: Any, *sizes: Any) -> None:
@@ -92,10 +96,8 @@ def _convolutions(norm: bool, spread: float | None) -> Iterator[None]:
 
 def df_bases(cifar: Callable[[int], TaskStream], _: Any) -> None:
     """How the shared bases start decides how much is forgotten."""
-    recipe, usual = (
-        Recipe(epochs=16, batch_size=10, optimiser="rmsprop", lr=1e-4),
-        df_cnn._BASE_SPREAD,
-    )
+    recipe = Recipe(epochs=16, batch_size=10, optimiser="rmsprop", lr=1e-4)
+    usual = df_cnn._BASE_SPREAD
     for spread in (0.2, 0.02):
         df_cnn._BASE_SPREAD = spread
         show(
@@ -163,6 +165,7 @@ EXPERIMENTS = {
 
 
 def main() -> None:
+    """Print the experiments that are asked for."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
