@@ -185,10 +185,10 @@ def _grow_tree(
     # X is float32 and finite (checked at the edge): scikit-learn need not look for every tree.
     with config_context(skip_parameter_validation=True):
         model.fit(X, y, sample_weight=sample_weight, check_input=False)
-    return _without_class_counts(model.tree_)
+    return without_class_counts(model.tree_)
 
 
-def _without_class_counts(tree: Tree) -> Tree:
+def without_class_counts(tree: Tree) -> Tree:
     """The tree's structure alone: channels keep their own counts of classes."""
     state = tree.__getstate__()
     bare = Tree(tree.n_features, np.ones(1, dtype=np.intp), 1)

@@ -1,0 +1,172 @@
+"""What encoders read of a table's rows: trees as it stands, linear models standardised.
+
+A view is made once, from the columns that were known then, and never changes. Columns that come
+later are not read; a category that comes later is missing.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifelong._validation import Rows
+from lifelong.rows.columns import Columns
+from lifelong.schema import Array, Record, Several, Whole, saved
+
+MAX_ONE_HOT = 30
+"""Categories up to which each has a column of its own; more are read by trees as codes."""
+
+_CLIP = 5.0  # standard deviations: an outlier must not carry a linear model away
+_SMALL = 1e-9
+
+
+class Coded(NamedTuple):
+    """A place of a row that holds the codes of categories, and how many are known."""
+
+    place: int
+    n_categories: int
+
+
+@dataclass(frozen=True)
+class TreeView:
+    """What trees read: numbers as they are, NaN included; categories one by one, if they are few.
+
+    Attributes
+    ----------
+    n_places : int
+        How many numbers of a row are read.
+    categories : tuple of (place, number of categories)
+        Places that hold codes.
+    """
+
+    n_places: int = saved(Whole(0))
+    categories: tuple[tuple[int, int], ...] = saved(
+        Several(Several(Whole(0), least=2)), default=()
+    )
+
+    @classmethod
+    def of(cls, columns: Columns) -> "TreeView":
+        """A view of all columns that are known."""
+        return cls(columns.n_places, coded_places(columns))
+
+    def __call__(self, X: Rows) -> Rows:
+        """Rows as trees read them (n, q)."""
+        rows = X[:, : self.n_places]
+        if not self.categories:
+            return rows
+        one_hot = []
+        rows = rows.copy()
+        expanded = []
+        for place, n_categories in self.categories:
+            codes = rows[:, place]
+            codes[codes >= n_categories] = np.nan
+            if 2 < n_categories <= MAX_ONE_HOT:
+                one_hot.append(codes[:, None] == np.arange(n_categories, dtype=np.float32))
+                expanded.append(place)
+        if not one_hot:
+            return rows
+        rest = np.delete(rows, expanded, axis=1)
+        return np.hstack([rest, *one_hot]).astype(np.float32, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class DenseView:
+    """What linear models read: standardised numbers, categories one by one, and what is missing.
+
+    Attributes
+    ----------
+    n_places : int
+        How many numbers of a row are read.
+    categories : tuple of (place, number of categories)
+        Places that hold codes.
+    fill : (n_places,)
+        In the place of missing numbers: their mean.
+    missing : (m,)
+        Places that get an indicator, because some training row missed them.
+    kept : (q,)
+        Which of the resulting columns are kept: those that vary.
+    mean, scale : (q,)
+        Of the kept columns, among the training rows.
+    """
+
+    n_places: int = saved(Whole(0))
+    categories: tuple[tuple[int, int], ...] = saved(Several(Several(Whole(0), least=2)))
+    fill: NDArray[np.float32] = saved(Array("float32", (None,)))
+    missing: NDArray[np.int64] = saved(Array("int64", (None,), least=0))
+    kept: NDArray[np.int64] = saved(Array("int64", ("q",), least=0))
+    mean: NDArray[np.float32] = saved(Array("float32", ("q",)))
+    scale: NDArray[np.float32] = saved(Array("float32", ("q",)))
+
+    @classmethod
+    def of(cls, X: Rows, categories: tuple[tuple[int, int], ...] = ()) -> "DenseView":
+        """A view of rows like these, whose places with ``categories`` hold codes."""
+        n_places = X.shape[1]
+        there = ~np.isnan(X)
+        n_there = there.sum(axis=0)
+        total = np.where(there, X, 0).sum(axis=0, dtype=np.float64)
+        fill = (total / np.maximum(n_there, 1)).astype(np.float32)
+        missing = np.flatnonzero((n_there < len(X)) & (n_there > 0))
+        everything = cls(
+            n_places,
+            categories,
+            fill,
+            missing.astype(np.int64),
+            np.arange(0),
+            np.zeros(0, np.float32),
+            np.ones(0, np.float32),
+        )
+        raw = everything._raw(X)
+        mean = raw.mean(axis=0, dtype=np.float64)
+        scale = raw.std(axis=0, dtype=np.float64)
+        kept = np.flatnonzero(scale > _SMALL)
+        return cls(
+            n_places,
+            categories,
+            fill,
+            missing.astype(np.int64),
+            kept.astype(np.int64),
+            mean[kept].astype(np.float32),
+            scale[kept].astype(np.float32),
+        )
+
+    def _raw(self, X: Rows) -> Rows:
+        rows = X[:, : self.n_places]
+        coded = [place for place, _ in self.categories]
+        numbers = np.delete(np.where(np.isnan(rows), self.fill, rows), coded, axis=1)
+        one_hot = [
+            rows[:, [place]] == np.arange(n_categories, dtype=np.float32)
+            for place, n_categories in self.categories
+        ]
+        indicators = np.isnan(rows[:, self.missing])
+        return np.hstack([numbers, *one_hot, indicators]).astype(np.float32, copy=False)
+
+    def __call__(self, X: Rows) -> Rows:
+        """Rows as linear models read them (n, q): no number is missing."""
+        raw = self._raw(X)[:, self.kept]
+        standard: Rows = np.clip((raw - self.mean) / self.scale, -_CLIP, _CLIP)
+        return standard
+
+
+TREE_VIEW = Record(TreeView)
+DENSE_VIEW = Record(DenseView)
+
+
+def coded_places(columns: Columns) -> tuple[tuple[int, int], ...]:
+    """The places of a table's rows that hold codes of categories."""
+    return tuple(
+        Coded(place, described.n_categories)
+        for place, described in enumerate(columns.places)
+        if described.n_categories
+    )
+
+
+def measured_places(columns: Columns) -> NDArray[np.int64]:
+    """The places that hold numbers: not codes, and not true or false."""
+    kinds = {column.name: column.kind for column in columns}
+    found = [
+        place
+        for place, described in enumerate(columns.places)
+        if kinds[described.column] in ("number", "date")
+    ]
+    return np.array(found, dtype=np.int64)
