@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._validation import Codes
-from lifelong.encoders.base import Mask, Representation
+from lifelong.encoders.base import Mask, Representation, take_rows
 from lifelong.tasks.base import TaskName
 
 Posteriors = NDArray[np.float64]  # (n, K), rows sum to 1
@@ -67,8 +67,8 @@ class Seen:
             Z=self.Z[which],
             y=self.y[which],
             rows=self.rows[which],
-            weights=None if self.weights is None else self.weights[which],
-            in_bag=None if self.in_bag is None else self.in_bag[which],
+            weights=take_rows(self.weights, which),
+            in_bag=take_rows(self.in_bag, which),
         )
 
 

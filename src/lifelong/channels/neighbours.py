@@ -82,8 +82,8 @@ class KnownRows:
     @property
     def nbytes(self) -> int:
         """Bytes of all of it."""
-        weights = 0 if self.weights is None else self.weights.nbytes
-        return self.Z.nbytes + self.y.nbytes + weights
+        arrays = (self.Z, self.y, self.weights)
+        return sum(array.nbytes for array in arrays if array is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,12 +124,14 @@ class FittedNeighbours:
         k = min(self.n_neighbours or max(1, round(n**0.5)), n)
         search = NearestNeighbors(n_neighbors=k).fit(known.Z)
         nearest = search.kneighbors(Z, return_distance=False)  # (n, k)
-        weights = np.ones(n) if known.weights is None else known.weights
-        w = weights[nearest]
-        shares = w / w.sum(axis=1, keepdims=True)
+        weights = known.weights
+        if weights is None:
+            weights = np.ones(n)
+        weights = weights[nearest]  # (n, k)
+        normalised = weights / weights.sum(axis=1, keepdims=True)
         n_classes = len(self.class_counts)
         cells = np.arange(len(Z))[:, None] * n_classes + known.y[nearest]  # (n, k): places in votes
-        votes = np.bincount(cells.ravel(), shares.ravel(), minlength=len(Z) * n_classes)
+        votes = np.bincount(cells.ravel(), normalised.ravel(), minlength=len(Z) * n_classes)
         return np.asarray(votes, dtype=np.float64).reshape(len(Z), n_classes)
 
     @property

@@ -1,6 +1,6 @@
 """What an encoder is, and the honest split that every encoder trains behind."""
 
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from lifelong._validation import Codes, Rows
 
 Representation = NDArray[Any]  # dense vectors (n, d) float32, or one leaf per tree (n, B) int32
 Mask = NDArray[np.bool_]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class FittedEncoder(Protocol):
@@ -118,7 +119,9 @@ def honest_split(y: Codes, share: float, *, rng: np.random.Generator, n_splits: 
         return np.ones((len(y), n_splits), dtype=bool)
     rows_per_class = np.bincount(y)
     smallest = rows_per_class.min(initial=2, where=rows_per_class > 0)
-    groups = y if smallest >= 2 else np.zeros_like(y)
+    groups = y
+    if smallest < 2:
+        groups = np.zeros_like(y)
     sizes = np.bincount(groups)  # (K,)
     quota = np.clip(np.round(share * sizes), 1, np.maximum(sizes - 1, 1))
     # Random keys in [0, 1) added to the class sort rows by class and randomly within a class.
@@ -129,3 +132,24 @@ def honest_split(y: Codes, share: float, *, rng: np.random.Generator, n_splits: 
     in_bag = np.empty((len(y), n_splits), dtype=bool)
     np.put_along_axis(in_bag, order, rank < quota[groups[order]], axis=0)
     return in_bag
+
+
+def take_rows(values: NDArray[Scalar] | None, rows: Any) -> NDArray[Scalar] | None:
+    """Some rows of an array that may not be there: None stays None."""
+    if values is None:
+        return None
+    return np.asarray(values[rows])
+
+
+def n_leaves_of(encoder: FittedEncoder) -> int:
+    """Leaves of a forest, through all its trees; 0 for every other encoder."""
+    if isinstance(encoder, LeafEncoder):
+        return encoder.n_leaves
+    return 0
+
+
+def n_answers_of(encoder: FittedEncoder) -> int:
+    """How many of the last columns are the encoder's own posteriors; 0 if it gives none."""
+    if isinstance(encoder, AnsweringEncoder):
+        return encoder.n_answers
+    return 0

@@ -11,7 +11,7 @@ from torch import nn
 
 from lifelong._once import digest, once
 from lifelong._validation import Codes, Rows, check_count
-from lifelong.encoders.base import Mask, honest_split
+from lifelong.encoders.base import Mask, honest_split, take_rows
 from lifelong.nets.architectures import Network, SideBySide, middle, n_answers
 from lifelong.nets.augmentation import both_sides
 from lifelong.nets.once import described
@@ -141,7 +141,7 @@ class NetworkEncoder:
                 recipe=self.recipe,
                 rng=rng,
                 device=choose_device(self.device),
-                weights=None if weights is None else weights[in_bag],
+                weights=take_rows(weights, in_bag),
             )
             for _ in range(self.n_networks)
         ]
@@ -152,6 +152,8 @@ class NetworkEncoder:
             some = torch.from_numpy(rows[::every]).to(choose_device(self.device))
             with one_thread():
                 networks = [middle(network, head, front(some)) for (_, network), head in trained]
-        together = networks[0] if self.n_networks == 1 else SideBySide(networks)
+        together = networks[0]
+        if self.n_networks > 1:
+            together = SideBySide(networks)
         body = nn.Sequential(front, together).eval().requires_grad_(False)
         return FittedNetwork(body, X.shape[1:])

@@ -113,9 +113,9 @@ class PretrainedEncoder:
     @property
     def _n_hidden(self) -> int:
         """Trained layers before the last one."""
-        return (
-            {"none": 0, "last-two": 1}[self.tune] if isinstance(self.tune, str) else self.tune - 1
-        )
+        if isinstance(self.tune, str):
+            return {"none": 0, "last-two": 1}[self.tune]
+        return self.tune - 1
 
     def features(self, rows: Any) -> Rows:
         """Frozen features (n, d) of raw rows; rows of d numbers are features already and stay as
@@ -131,11 +131,9 @@ class PretrainedEncoder:
         """In-bag rows (n,). Frozen features have seen no label: then no row is in-bag, and all are
         honest.
         """
-        return (
-            honest_split(y, self.max_samples, rng=rng)[:, 0]
-            if self._n_hidden
-            else np.zeros(len(y), dtype=bool)
-        )
+        if not self._n_hidden:
+            return np.zeros(len(y), dtype=bool)
+        return honest_split(y, self.max_samples, rng=rng)[:, 0]
 
     def fit(
         self,
@@ -146,7 +144,8 @@ class PretrainedEncoder:
         rng: np.random.Generator,
     ) -> "FittedPretrained":
         """Train the last layers on the features of the in-bag rows, if any are to be trained."""
-        in_bag = self.split(y, rng=rng) if in_bag is None else in_bag
+        if in_bag is None:
+            in_bag = self.split(y, rng=rng)
         if not self._n_hidden:
             return FittedPretrained(self, None)
         layers = NetworkEncoder(
@@ -182,7 +181,9 @@ class FittedPretrained:
     def encode(self, X: Rows) -> Representation:
         """The last hidden layer (n, d)."""
         features = self.settings.features(X)
-        return features if self.layers is None else self.layers.encode(features)
+        if self.layers is None:
+            return features
+        return self.layers.encode(features)
 
     @property
     def shared(self) -> Backbone:
@@ -194,9 +195,13 @@ class FittedPretrained:
     @property
     def n_parameters(self) -> int:
         """Weights of the network and of the task's layers."""
-        return self.shared.n_parameters + (0 if self.layers is None else self.layers.n_parameters)
+        if self.layers is None:
+            return self.shared.n_parameters
+        return self.shared.n_parameters + self.layers.n_parameters
 
     @property
     def nbytes(self) -> int:
         """Bytes of the network and of the task's layers."""
-        return self.shared.nbytes + (0 if self.layers is None else self.layers.nbytes)
+        if self.layers is None:
+            return self.shared.nbytes
+        return self.shared.nbytes + self.layers.nbytes

@@ -419,7 +419,9 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
     def _tasks(self) -> Mapping[TaskName, TaskRecord]:
         """The known tasks; none before the first lesson."""
         known = self._known()
-        return {} if known is None else known.tasks
+        if known is None:
+            return {}
+        return known.tasks  # type: ignore[no-any-return]
 
     def _learnt(self, attribute: str) -> Any:
         """What is known, for an attribute that is there once something is."""
@@ -468,7 +470,9 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
     def _task_to_learn(self, known: Any, task: Any) -> TaskName:
         if task is not None:
             return check_name(task)
-        return self._known_task(known, None) if known.tasks else DEFAULT_TASK
+        if known.tasks:
+            return self._known_task(known, None)
+        return DEFAULT_TASK
 
     def _lesson(
         self,
@@ -589,8 +593,10 @@ def _class_weights(
     if weights is None and known.class_weights is None:
         return None
     mass = np.bincount(codes, weights, minlength=n_classes).astype(np.float64)
-    before = known.class_counts if known.class_weights is None else known.class_weights
-    mass[: len(known.classes)] += before
+    if known.class_weights is None:
+        mass[: len(known.classes)] += known.class_counts
+    else:
+        mass[: len(known.classes)] += known.class_weights
     return mass
 
 

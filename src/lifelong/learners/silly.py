@@ -240,7 +240,10 @@ class Silly(Learner):
                     f"The budget of {self.budget} encoders is spent. Nothing was added.",
                     see="exchange",
                 )
-            wanted = _name_of(found) if name is None else check_name(name)
+            if name is None:
+                wanted = _name_of(found)
+            else:
+                wanted = check_name(name)
             if wanted in {*known.encoders, *known.tasks, *known.addresses.values()}:
                 raise InputError(
                     f"There is a task or an encoder {wanted!r} already. Choose another name."

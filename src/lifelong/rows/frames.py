@@ -1,7 +1,7 @@
 """Frames of any kind (pandas, polars, pyarrow, …) and arrays, as named columns of numpy arrays."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -42,7 +42,9 @@ class Texts:
     def at(self, row: int) -> Any:
         """The value of one row; None if it is missing."""
         code = int(self.codes[row])
-        return None if code < 0 else self.values[code]
+        if code < 0:
+            return None
+        return self.values[code]
 
     def compact(self) -> "Texts":
         """Without values that no row has."""
@@ -219,9 +221,10 @@ def _from_objects(values: list[Any], name: str) -> Values:
     """A column of objects: numbers if all are, dates if all are, else text and the like."""
     there = [value for value in values if not is_missing(value)]
     if there and all(_is_number(value) for value in there):
-        return np.array([np.nan if is_missing(value) else float(value) for value in values])
+        return np.array([_or_missing(value, float, np.nan) for value in values])
     if there and all(isinstance(value, date | np.datetime64) for value in there):
-        dates = [np.datetime64("NaT") if is_missing(v) else np.datetime64(v) for v in values]
+        never = np.datetime64("NaT")
+        dates = [_or_missing(value, np.datetime64, never) for value in values]
         return np.array(dates, dtype="datetime64[ns]")
     code: dict[Any, int] = {}
     codes = np.full(len(values), -1, dtype=np.int32)
@@ -238,9 +241,18 @@ def _from_objects(values: list[Any], name: str) -> Values:
     return Texts(codes, list(code))
 
 
+def _or_missing(value: Any, convert: Callable[[Any], Any], missing: Any) -> Any:
+    """The value, converted; or what stands for one that is missing."""
+    if is_missing(value):
+        return missing
+    return convert(value)
+
+
 def _plain(value: Any) -> Any:
     """Python's own number or text in the place of numpy's."""
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
 
 
 def _is_number(value: Any) -> bool:
@@ -302,7 +314,9 @@ def _from_array(X: Any) -> Table:
     if array.dtype.kind == "c":
         raise InputTypeError("Complex data not supported: X holds complex numbers.", see=PAGE)
     names = [f"x{number}" for number in range(array.shape[1])]
-    booleans = frozenset(names) if array.dtype.kind == "b" else frozenset()
+    booleans: frozenset[str] = frozenset()
+    if array.dtype.kind == "b":
+        booleans = frozenset(names)
     if array.dtype.kind in "biuf":
         numbers = array.astype(np.float64)
         return Table({name: numbers[:, at] for at, name in enumerate(names)}, booleans, len(array))

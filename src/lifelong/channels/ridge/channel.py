@@ -91,7 +91,10 @@ class FittedRidge:
         if len(seen) == 0:
             return self
         known = self.views.get(name)
-        view = View.of(seen, self.settings) if known is None else known.with_rows(seen)
+        if known is None:
+            view = View.of(seen, self.settings)
+        else:
+            view = known.with_rows(seen)
         return replace(self, views={**self.views, name: view})
 
     def only(self, names: Collection[TaskName]) -> "FittedRidge":
@@ -117,9 +120,10 @@ class FittedRidge:
         n_classes = len(self.class_counts)
         equal = self.weights == "equal"
         own_name = next((u for u, view in self.views.items() if view.in_bag is not None), None)
-        own_view = None if own_name is None else self.views[own_name]
+        own_view = None
         own = None
-        if own_name is not None and own_view is not None:
+        if own_name is not None:
+            own_view = self.views[own_name]
             own = in_task(own_name, own_view, n_classes, self.settings)
         others = {u: view for u, view in self.views.items() if u != own_name}
         groups = [
@@ -146,8 +150,8 @@ class FittedRidge:
         for weight, rescale, opinion in weighed:
             for name, linear in opinion.maps.items():
                 maps[name] = linear.times(weight * rescale)
-            for name, part in opinion.parts.items():
-                influence[name] = weight * part
+            for name, weight_within in opinion.parts.items():
+                influence[name] = weight * weight_within
         r2 = sum(weight * opinion.r2 for weight, _, opinion in weighed)
         return Readout(maps, mixing.temperature, influence, r2)
 
