@@ -36,6 +36,10 @@ class ForestChannel:
     See Also
     --------
     RidgeChannel : closed form; faster and more accurate on networks.
+
+    References
+    ----------
+    Vogelstein, Dey et al., Simple Lifelong Learning Machines, TPAMI 2025: SiLLy-N.
     """
 
     n_trees: int = saved(COUNT, default=20)

@@ -41,6 +41,10 @@ class LeafChannel:
     See Also
     --------
     RidgeChannel : closed form, with learnt weights; more accurate and larger.
+
+    References
+    ----------
+    Vogelstein, Dey et al., Simple Lifelong Learning Machines, TPAMI 2025: SiLLy-F.
     """
 
     min_rows: int = saved(COUNT, default=1)

@@ -44,8 +44,9 @@ class NeighboursChannel:
     Parameters
     ----------
     n_neighbours : int, optional
-        k. None takes k = √n: as rows arrive k grows without bound while k/n falls to 0, which is
-        what makes nearest neighbours consistent.
+        k: more neighbours give smoother posteriors. None, the default, takes k = √n: as rows
+        arrive k grows without bound while k/n falls to 0, which is what makes nearest neighbours
+        consistent.
 
     Examples
     --------
@@ -55,6 +56,11 @@ class NeighboursChannel:
     See Also
     --------
     RidgeChannel : keeps a sample of the rows, and answers faster.
+
+    References
+    ----------
+    Stone, Consistent Nonparametric Regression, Annals of Statistics 1977: when nearest neighbours
+    are consistent.
     """
 
     n_neighbours: int | None = saved(_COUNT_OR_NONE, default=None)

@@ -72,17 +72,19 @@ class NetworkEncoder:
 
     Parameters
     ----------
-    network : "auto", "cnn", "mlp", hidden sizes such as (10, 10), or a function in_shape →
-    nn.Module
-        ``"auto"``, the default, is the paper's CNN for images and its tabular MLP for flat rows.
+    network : str, tuple, or callable, default "auto"
+        ``"auto"`` is the paper's CNN for images and its tabular MLP for flat rows; ``"cnn"`` and
+        ``"mlp"`` say which; hidden sizes such as ``(10, 10)`` are an MLP of that size; a function
+        in_shape → nn.Module makes whatever you like.
     width : float, default 1
         Multiplies the size of every layer: 0.25 is the paper's four times narrower network.
     max_samples : float, default 0.67
         Share of rows that the network trains on; the task's own channel learns from the others.
     recipe : Recipe, default Recipe.paper()
-        How it is trained.
+        How it is trained: epochs, learning rate, augmentation and the like.
     device : str, default "auto"
-        The GPU where there is one.
+        Where it is trained, in torch's words; ``"auto"`` is the GPU where there is one. Other
+        devices round differently.
     layer : "last" or "middle", default "last"
         What the representation is. The last hidden layer (the paper) tells mostly about the
         network's own classes; all convolutions of a CNN and its answer, or all hidden layers of an
@@ -100,6 +102,10 @@ class NetworkEncoder:
     --------
     lifelong.ForestEncoder : forests, which need no torch.
     lifelong.PretrainedEncoder : networks that were trained before the first task.
+
+    References
+    ----------
+    Vogelstein, Dey et al., Simple Lifelong Learning Machines, TPAMI 2025: SiLLy-N.
     """
 
     takes_weights: ClassVar[bool] = True

@@ -37,12 +37,23 @@ _LONG_TEXT = 40  # characters: sentences, if most entries are different and half
 class Column:
     """One column of a table.
 
-    Attributes
+    Parameters
     ----------
     name : str
+        As the table has it.
     kind : "number", "boolean", "category" or "date"
-    categories : tuple
+        What its values are: decides how they become numbers.
+    categories : tuple, default ()
         Of a category, in the order in which they were first seen: a category's place is its code.
+
+    Examples
+    --------
+    >>> Column("pain", "category", ("typical",)).with_categories(["none"]).codes
+    {'typical': 0, 'none': 1}
+
+    See Also
+    --------
+    Columns : all columns of a table.
     """
 
     name: str = saved(Text())
@@ -90,6 +101,11 @@ class Place(NamedTuple):
 class Columns:
     """The columns that have been seen so far, in the order of their places.
 
+    Parameters
+    ----------
+    columns : tuple of Column, default ()
+        None yet, by default.
+
     Examples
     --------
     >>> import pandas as pd
@@ -101,6 +117,10 @@ class Columns:
     >>> columns.rows(table)
     array([[63.,  0.],
            [nan,  1.]], dtype=float32)
+
+    See Also
+    --------
+    table_of : a frame or an array as a table.
     """
 
     columns: tuple[Column, ...] = field(default=())
@@ -135,6 +155,11 @@ class Columns:
     def learnt(self, table: Table) -> "Columns":
         """With new columns and new categories of a table; what does not fit is an error.
 
+        Parameters
+        ----------
+        table : Table
+            Its rows decide what kind a new column is.
+
         Raises
         ------
         InputError
@@ -157,6 +182,11 @@ class Columns:
 
         A column that the table does not have is missing; one that is not known is left out; a
         category that is not known is missing.
+
+        Parameters
+        ----------
+        table : Table
+            With some or all of these columns, in any order.
         """
         rows: Rows = np.empty((len(table), self.n_places), dtype=np.float32)
         encoded = []

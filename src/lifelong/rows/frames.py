@@ -75,8 +75,20 @@ class Table:
     columns : name → values (n,)
         Numbers are float64 with NaN for missing; booleans are 0 and 1; dates are datetime64[ns]
         with NaT; everything else is :class:`Texts`.
-    booleans : names of columns that hold nothing but true and false
+    booleans : frozenset of str
+        Names of columns that hold nothing but true and false.
     n_rows : int
+        The length of every column.
+
+    Examples
+    --------
+    >>> table = table_of(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> list(table), len(table)
+    (['x0', 'x1'], 2)
+
+    See Also
+    --------
+    table_of : a frame or an array as a table.
     """
 
     columns: Mapping[str, Values]
@@ -91,6 +103,13 @@ class Table:
 
     def column(self, name: str, what: str = "column") -> Values:
         """The values of one column.
+
+        Parameters
+        ----------
+        name : str
+            Of the column.
+        what : str, default "column"
+            What the error calls it.
 
         Raises
         ------
@@ -116,19 +135,54 @@ class Table:
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X is a frame: something with named columns that narwhals knows."""
+    """Whether X is a frame: something with named columns that narwhals knows.
+
+    Parameters
+    ----------
+    X : anything
+
+    Examples
+    --------
+    >>> is_frame(np.zeros((2, 2)))
+    False
+
+    See Also
+    --------
+    table_of : a frame or an array as a table.
+    """
     return nw.dependencies.is_into_dataframe(X)
 
 
 def table_of(X: Any) -> Table:
     """A frame or an array (n, p) as a table; columns of an array are called ``x0``, ``x1``, ….
 
+    Parameters
+    ----------
+    X : frame or (n, p)
+        A frame of pandas, polars, pyarrow or whatever narwhals knows; else an array, a tensor or
+        nested lists.
+
+    Returns
+    -------
+    Table
+
     Raises
     ------
     InputError
-        For a frame without rows or columns, or with two columns of one name.
+        For a table without rows or columns, a frame with two columns of one name, or an array that
+        has not two dimensions.
     InputTypeError
-        For something that is neither a frame nor an array of two dimensions.
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table_of(pd.DataFrame({"age": [63, None]})).column("age")
+    array([63., nan])
+
+    See Also
+    --------
+    Columns : a table as rows of numbers.
     """
     if is_frame(X):
         return _from_frame(X)

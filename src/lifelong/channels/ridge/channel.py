@@ -42,7 +42,7 @@ class RidgeChannel:
     weights : "learnt" or "equal", default "learnt"
         How much each encoder counts. ``"equal"`` weighs all alike, as the paper's channels do: then
         an encoder that can only confuse does harm.
-    settings : RidgeSettings
+    settings : RidgeSettings, default RidgeSettings()
         What it may spend, and how it decides where nothing can be learnt.
 
     Examples
@@ -54,6 +54,12 @@ class RidgeChannel:
     See Also
     --------
     LeafChannel, ForestChannel : the paper's channels.
+    lifelong.channels.ridge.RidgeSettings : what it may spend.
+
+    References
+    ----------
+    Hoerl and Kennard, Ridge Regression, Technometrics 1970. Wolpert, Stacked Generalization, Neural
+    Networks 1992: weights from held-out scores.
     """
 
     weights: Weighing = saved(_WEIGHINGS, default="learnt")
@@ -68,7 +74,29 @@ class RidgeChannel:
 
 @dataclass(frozen=True, eq=False)
 class FittedRidge:
-    """A ridge channel that has learnt: a view per encoder."""
+    """A ridge channel that has learnt: a view per encoder.
+
+    Attributes
+    ----------
+    weights : "learnt" or "equal"
+        How much each encoder counts.
+    class_counts : (K,)
+        The task's rows so far, by class.
+    views : mapping
+        By encoder: the task's rows as it represents them.
+    settings : RidgeSettings
+        What the channel may spend.
+
+    Examples
+    --------
+    >>> channel = RidgeChannel().start(np.array([3, 1]))
+    >>> channel.predict_proba({"an encoder it has not met": np.zeros((1, 2))})
+    array([[0.75, 0.25]])
+
+    See Also
+    --------
+    lifelong.RidgeChannel : how it begins.
+    """
 
     takes_weights: ClassVar[bool] = True
     rows_at_once: ClassVar[int] = 4096  # an even sample is kept, so nobody needs all rows at once
