@@ -62,7 +62,7 @@ def replace_file(path: Path, content: bytes | Iterable[Piece], *, sync: bool = F
         content = [content]
     with replacing(path, sync=sync) as scratch:
         for piece in content:
-            _write_all(scratch.descriptor, memoryview(piece))
+            write_all(scratch.descriptor, memoryview(piece))
 
 
 @contextmanager
@@ -132,7 +132,8 @@ def _scratch_name() -> str:
     return f"{SCRATCH}{secrets.token_hex(8)}"
 
 
-def _write_all(descriptor: int, content: memoryview) -> None:
+def write_all(descriptor: int, content: memoryview) -> None:
+    """All bytes, however many calls the system takes for them."""
     while len(content):
         done = os.write(descriptor, content[:_MOST])
         content = content[done:]

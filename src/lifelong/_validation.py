@@ -50,6 +50,12 @@ def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = 
             " None].",
             see="my-data",
         )
+    if rows.ndim > 4:
+        raise InputError(
+            f"Rows are flat, (n, p), or images, (n, channels, height, width); X has shape"
+            f" {rows.shape}. Try X.reshape(len(X), -1).",
+            see="my-data",
+        )
     if 0 in rows.shape:
         raise InputError(
             f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required"
@@ -185,10 +191,36 @@ def join_classes(known: Labels, new: Sequence[Hashable], like: Labels) -> Labels
     """``known`` classes and ``new`` ones: the user's labels, in their own dtype where one fits."""
     if like.dtype.kind == "O" or (len(known) and known.dtype.kind != like.dtype.kind):
         return _objects([*known.tolist(), *new])
-    fresh = np.array(new, dtype=like.dtype)
+    wanted = [*known.tolist(), *new]
+    narrow = like.dtype
     if len(known):
-        return np.concatenate([known, fresh])
-    return fresh
+        narrow = np.result_type(known, like)
+    for dtype in (narrow, None):  # None: as wide as declared classes need it
+        try:
+            joined = np.array(wanted, dtype=dtype)
+        except (OverflowError, TypeError, ValueError):
+            continue
+        if joined.dtype.kind == like.dtype.kind and joined.tolist() == wanted:
+            return joined
+    return _objects(wanted)
+
+
+def check_declared(classes: Any) -> list[Hashable]:
+    """The classes that a user declares: labels like those in y, none of them twice."""
+    if not isinstance(classes, np.ndarray):
+        try:
+            classes = list(classes)
+        except TypeError:
+            raise InputTypeError(
+                f"classes={classes!r} is no list. Give all labels of the task, for example"
+                " ['no', 'yes']."
+            ) from None
+    declared: list[Hashable] = check_labels(classes).tolist()
+    distinct = set(classes_in(_objects(declared)))
+    if len(distinct) < len(declared):
+        twice = next(label for label in distinct if declared.count(label) > 1)
+        raise InputError(f"classes= has {twice!r} twice. Give each label of the task once.")
+    return declared
 
 
 def check_share(value: float, name: str) -> float:

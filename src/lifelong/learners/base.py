@@ -15,6 +15,7 @@ from lifelong._validation import (
     Codes,
     Labels,
     Rows,
+    check_declared,
     check_labels,
     check_rows,
     check_weights,
@@ -621,6 +622,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
             if len(known.tasks) > 1:
                 raise self._say_which_task()
             return next(iter(known.tasks))  # type: ignore[no-any-return]
+        task = plain_name(task)
         if task not in known.tasks:
             names = ", ".join(map(repr, known.tasks))
             raise UnknownTaskError(
@@ -680,7 +682,7 @@ def _joined_classes(
     present = set(record.classes.tolist())
     shown: Iterable[Hashable] = classes_in(labels)
     if declared is not None:
-        shown = [*declared, *shown]
+        shown = [*check_declared(declared), *shown]
     new = [label for label in dict.fromkeys(shown) if label not in present]
     return join_classes(record.classes, new, like=labels)
 
@@ -706,12 +708,18 @@ def check_given(task: TaskName | None, what: str) -> TaskName:
     return task
 
 
+def plain_name(task: Any) -> Any:
+    """A name as Python's own text or whole number: numpy's, enumerations' and the like are not."""
+    if isinstance(task, str):
+        return str.__str__(task)
+    if isinstance(task, int | np.integer) and not isinstance(task, bool):
+        return int(task)
+    return task
+
+
 def check_name(task: Any) -> TaskName:
-    """Text or a whole number; numpy's become Python's."""
-    if isinstance(task, np.integer):
-        task = int(task)
-    if isinstance(task, np.str_):
-        task = str(task)
+    """Text or a whole number, of whatever class: it becomes Python's own."""
+    task = plain_name(task)
     if isinstance(task, bool) or not isinstance(task, str | int):
         raise InputTypeError(f"task={task!r} cannot name a task. Use text or a whole number.")
     return task

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lifelong.persistence.text import Json, Unfit, from_json, to_json
+from lifelong.persistence.text import Json, Unfit, check_modest, from_json, to_json
 
 _CODES = {
     "bool": "BOOL",
@@ -44,6 +44,8 @@ def pack(arrays: Mapping[str, NDArray[Any]], structure: Json) -> list[bytes | me
             raise Unfit(
                 f"numbers of type {array.dtype} cannot be saved; known types: {', '.join(_CODES)}"
             )
+        if array.ndim > _MAX_DIMENSIONS:
+            raise Unfit(f"arrays of {array.ndim} dimensions cannot be saved")
         start = end
         end = start + array.nbytes
         header[name] = {
@@ -52,6 +54,7 @@ def pack(arrays: Mapping[str, NDArray[Any]], structure: Json) -> list[bytes | me
             "data_offsets": [start, end],
         }
     text = to_json(header)
+    check_modest(text)
     text += b" " * (-len(text) % 8)
     return [
         len(text).to_bytes(8, "little"),

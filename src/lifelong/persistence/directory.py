@@ -17,10 +17,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from lifelong._files import SCRATCH, replace_file, sync_folder
+from lifelong._files import SCRATCH, replace_file, sync_folder, write_all
 from lifelong.exceptions import PersistenceError
 from lifelong.persistence.arrays import Buffer
-from lifelong.persistence.text import Json
+from lifelong.persistence.text import MAX_JSON, Json
 
 try:
     import fcntl
@@ -32,7 +32,6 @@ MANIFEST = "manifest.json"
 LOCK = "lock"
 _OURS = re.compile(r"(encoder|channel|rows|network|values)-([0-9a-f]{64})\.safetensors")
 _MAX_BYTES = 2**48
-_MAX_MANIFEST = 2**30
 # Never follow a link out of the directory, and never wait for a pipe that somebody has put there.
 _READ = (
     os.O_RDONLY
@@ -71,11 +70,16 @@ class Gone(PersistenceError):  # noqa: N818
     """A file of the manifest is not there (perhaps a writer has just replaced the manifest)."""
 
 
+class DiskFull(PersistenceError):  # noqa: N818
+    """There is no room for what was to be written."""
+
+
 class Directory:
     """Reading and writing the files."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
+        self._lock: int | None = None  # the lock file, while this is the writer
 
     # Reading
 
@@ -121,7 +125,7 @@ class Directory:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise PersistenceError(f"{path} is not a plain file.")
-            if size is None and status.st_size > _MAX_MANIFEST:
+            if size is None and status.st_size > MAX_JSON:
                 raise PersistenceError(f"{path} is too large for a manifest.")
             if size is not None and status.st_size != size:
                 raise PersistenceError(
@@ -166,6 +170,7 @@ class Directory:
             descriptor = os.open(
                 self.path / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666
             )
+        _LOCKS.add(descriptor)
         try:
             if fcntl is not None:
                 try:
@@ -176,25 +181,49 @@ class Directory:
                         " directory.",
                         see="reliability",
                     ) from None
+            self._lock = descriptor
             yield
         finally:
-            os.close(descriptor)
+            self._lock = None
+            if descriptor in _LOCKS:  # it is not in a forked child, which has let go of it
+                _LOCKS.discard(descriptor)
+                if fcntl is not None:
+                    # Closing is not enough: a child that was forked meanwhile may have a copy.
+                    fcntl.flock(descriptor, fcntl.LOCK_UN)
+                os.close(descriptor)
 
-    def write(self, prefix: str, pieces: list[bytes | memoryview], there: set[str]) -> FileRef:
-        """A new file, on the disk when this returns; nothing is written if it is ``there``."""
-        ref = FileRef(
-            f"{prefix}-{checksum(pieces)}.safetensors", sum(len(piece) for piece in pieces)
-        )
-        if ref.name not in there:
-            self._replace(ref.name, pieces)
-            there.add(ref.name)
-        return ref
+    def ref(self, prefix: str, pieces: list[bytes | memoryview]) -> FileRef:
+        """What a file with that content is called."""
+        size = sum(len(piece) for piece in pieces)
+        return FileRef(f"{prefix}-{checksum(pieces)}.safetensors", size)
+
+    def write(self, ref: FileRef, pieces: list[bytes | memoryview]) -> None:
+        """A new file, on the disk when this returns."""
+        self._replace(ref.name, pieces)
 
     def put(self, name: str, pieces: list[bytes | memoryview]) -> None:
         """A file of any name, whole or not at all, on the disk when this returns."""
         self._replace(name, pieces)
         with self._explained():
             sync_folder(self.path)
+
+    def reserve(self, n_bytes: int) -> None:
+        """Keep so much room, in the lock file: a full disk must not keep a task from being
+        forgotten, and that takes a new manifest before the old one can go.
+        """
+        if self._lock is None:
+            return
+        with self._explained():
+            size = os.fstat(self._lock).st_size
+            if size < n_bytes:
+                os.lseek(self._lock, size, os.SEEK_SET)
+                write_all(self._lock, memoryview(bytes(2 * n_bytes - size)))
+
+    def release(self) -> None:
+        """Give up the room that was kept."""
+        if self._lock is not None:
+            with self._explained():
+                os.ftruncate(self._lock, 0)
 
     def switch(self, manifest: bytes) -> None:
         """All files first, then the manifest: from here on the new state counts."""
@@ -221,13 +250,29 @@ class Directory:
         try:
             yield
         except OSError as error:
-            advice = "Save again."
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                advice = "Make room and save again."
-            raise PersistenceError(
+            problem = (
                 f"Could not write to {self.path}: {error.strerror or error}. What was saved before"
-                f" is intact. {advice}"
-            ) from error
+                " is intact."
+            )
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise DiskFull(f"{problem} Make room and save again.") from error
+            raise PersistenceError(f"{problem} Save again.") from error
+
+
+_LOCKS: set[int] = set()
+"""Descriptors of lock files that this process has open."""
+
+
+def _let_go() -> None:
+    """In a forked child: the lock belongs to the parent, and ends with the parent."""
+    for descriptor in _LOCKS:
+        with suppress(OSError):
+            os.close(descriptor)
+    _LOCKS.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
 
 
 def checksum(pieces: Iterable[bytes | Buffer]) -> str:

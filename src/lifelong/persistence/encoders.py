@@ -1,6 +1,7 @@
 """Encoders: each in one file that is complete in itself, so that another learner can have it."""
 
 import math
+from functools import partial
 from typing import Any, NamedTuple
 
 from lifelong._extras import require
@@ -142,23 +143,27 @@ def _save(value: FittedEncoder, name: Name | None, to: Saving) -> Json:
         arrays = Arrays()
         structure = pack_encoder(value, in_shape, arrays)
         columns, leaves = encoder_shape(value, in_shape)
-        ref = to.put("encoder", structure, arrays)
+        shape = EncoderShape(columns, leaves)
+        ref = to.put("encoder", structure, arrays, partial(_unpack_as_described, shape, to.frame))
         node = Node(columns=columns, leaves=leaves, file=list(ref))
         note(value, node)
     return node
 
 
+def _unpack_as_described(
+    shape: EncoderShape, frame: Frame, structure: Json, arrays: Arrays
+) -> FittedEncoder:
+    """The encoder of a file, which must have the shape that the manifest gives."""
+    encoder = unpack_encoder(structure, arrays, frame.in_shape, frame.learner)
+    fits = encoder_shape(encoder, frame.in_shape) == shape
+    expect(fits, "the encoder", "is not as the manifest says")
+    return encoder
+
+
 def _load(node: Json, name: Name | None, loading: Loading) -> FittedEncoder:
     head = head_of(node)
-    frame = loading.frame
-
-    def unpacked(structure: Json, arrays: Arrays) -> FittedEncoder:
-        encoder = unpack_encoder(structure, arrays, frame.in_shape, frame.learner)
-        as_said = encoder_shape(encoder, frame.in_shape) == head.shape
-        expect(as_said, "the encoder", "is not as the manifest says")
-        return encoder
-
-    encoder: FittedEncoder = loading.read(head.file, unpacked)
+    read = partial(_unpack_as_described, head.shape, loading.frame)
+    encoder: FittedEncoder = loading.read(head.file, read)
     note(encoder, node)
     return encoder
 

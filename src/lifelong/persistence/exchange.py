@@ -222,10 +222,6 @@ def _read(path: Path, learner: Silly | None, max_bytes: int) -> ImportedEncoder:
         in_shape = _in_shape(node["encoder"])
         encoder = unpack_encoder(node["encoder"], arrays, in_shape, learner)
         arrays.nothing_left()
-        if word_of(encoder) == "network":
-            from lifelong.persistence.activations import check_activations
-
-            check_activations(encoder, in_shape)
         encoder_shape(encoder, in_shape)
         return ImportedEncoder(encoder, in_shape, _checksum(encoder, in_shape))
 

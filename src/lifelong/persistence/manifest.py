@@ -22,15 +22,17 @@ from lifelong.persistence.labels import task_to_json, tasks_from_json
 from lifelong.persistence.learners import learner_class, name_of
 from lifelong.persistence.parameters import parameters_from_json, parameters_to_json
 from lifelong.persistence.states import (
+    Frame,
     Loading,
     Node,
     Saving,
     entries_of,
+    files_in,
     load_from,
     save_at,
 )
-from lifelong.persistence.text import Json, Unfit, explained, from_json, to_json
-from lifelong.schema import Several, Text, Whole, declared_fields, later_fields, maybe
+from lifelong.persistence.text import MAX_JSON, Json, Unfit, explained, from_json, to_json
+from lifelong.schema import Each, Several, Text, Whole, declared_fields, later_fields, maybe
 
 FORMAT = 1
 _KEYS = {
@@ -170,6 +172,12 @@ def read_learner(node: dict[str, Json], network: Any = None, encoder: Any = None
 
 def read_tasks(node: dict[str, Json], learner: Learner) -> TasksKnown:
     """What the learner knows, but for the fields of its knowledge that have files."""
+    known = _read_head(node, learner)
+    return replace(known, tasks=tasks_from_json(node["tasks"]))
+
+
+def _read_head(node: dict[str, Json], learner: Learner) -> TasksKnown:
+    """What is known of rows."""
     seed = unpacked(Whole(0, 2**128), node["seed"], "seed")
     in_shape = unpacked(IN_SHAPE, node["in_shape"], "in_shape")
     fits = int(np.prod(in_shape, dtype=object)) <= MAX_ROW
@@ -179,8 +187,41 @@ def read_tasks(node: dict[str, Json], learner: Learner) -> TasksKnown:
     if names is not None:
         expect(len(names) == in_shape[0], "feature names", "are not one per column")
         names = np.array(names, dtype=object)
-    tasks = tasks_from_json(node["tasks"])
-    return learner.knowledge_class(seed, in_shape, names, tasks)
+    return learner.knowledge_class(seed, in_shape, names)
+
+
+def check_loadable(node: dict[str, Json], text: bytes, learner: Learner, frame: Frame) -> None:
+    """What a load checks, before the manifest is switched: what cannot be loaded is not saved.
+
+    Entries that an earlier save has checked are not looked at again, nor are files: each was read
+    when it was written.
+    """
+    expect(len(text) <= MAX_JSON, "it", f"has more than {MAX_JSON} bytes beside its arrays")
+    head = {key: value for key, value in node.items() if key not in ("tasks", "state")}
+    head = from_json(to_json(head))
+    network, encoder = brought_by(learner)
+    read_learner(head, network, encoder)
+    known = _read_head(head, learner)
+    for task in node["tasks"]:
+        if not hasattr(task, "checked"):
+            tasks_from_json([from_json(task.text.encode())])
+            task.checked = True
+    loading = Loading(frame, Directory(""))
+    places = declared_fields(type(known))
+    for field, value in state_nodes(node, known).items():
+        if isinstance(places[field], Each):
+            entries = entries_of(places[field], value, field, frame)
+            if field == "encoders":
+                note_shapes(entries, frame)
+        elif not files_in(value):
+            load_from(places[field], from_json(to_json(value)), field, loading)
+
+
+def brought_by(learner: Learner) -> tuple[Any, Any]:
+    """What no file can hold of a learner, for :func:`read_learner`: its network and its encoder."""
+    encoder = getattr(learner, "encoder", None)
+    network = getattr(encoder or learner, "network", None)
+    return network, encoder
 
 
 def state_nodes(node: dict[str, Json], known: TasksKnown) -> dict[str, Json]:

@@ -15,7 +15,7 @@ from lifelong.persistence.hollow import built_hollow, filled, tensors_of
 from lifelong.persistence.kinds import Arrays, Name, expect, keys, unpacked
 from lifelong.persistence.known import note, noted
 from lifelong.persistence.states import ElsewherePlace, Frame, Loading, Node, Saving, files_in
-from lifelong.persistence.text import Json
+from lifelong.persistence.text import Json, from_json
 from lifelong.references.base import MultiTask, SharedTrunk
 from lifelong.references.model_zoo import Member, Zoo
 from lifelong.references.modular import ModularNetwork, Prior
@@ -137,9 +137,12 @@ def _save(value: MultiTask, name: Name | None, to: Saving) -> Json:
         if found:
             group = found[0]
         groups.setdefault(group, Arrays())[key] = array
-    files = [list(to.put("network", {}, arrays)) for arrays in groups.values()]
+    files = [list(to.put("network", {}, arrays, _take_all)) for arrays in groups.values()]
     frozen = [key for key, weight in value.named_parameters() if not weight.requires_grad]
     node = Node(structure=_structure(value), frozen=frozen, files=files)
+    _assembled(
+        from_json(node.text.encode()), tensors, to.frame
+    )  # what could not be loaded is not saved
     note(value, node)
     return node
 
@@ -153,7 +156,13 @@ def _load(node: Json, name: Name | None, loading: Loading) -> MultiTask:
         more = loading.read(ref, _take_all)
         expect(not set(more) & set(tensors), "the network", "has a tensor twice")
         tensors |= more
-    frame = loading.frame
+    model = _assembled(node, tensors, loading.frame)
+    note(model, node)
+    return model
+
+
+def _assembled(node: Json, tensors: dict[str, Any], frame: Frame) -> MultiTask:
+    """The network that a node describes, filled with tensors."""
     learner: Any = frame.learner
     structure = node["structure"]
     n = len(tensors)
@@ -172,7 +181,6 @@ def _load(node: Json, name: Name | None, loading: Loading) -> MultiTask:
     expect(frozen <= names, "frozen", "names something that is no weight")
     for key, weight in model.named_parameters():
         weight.requires_grad_(key not in frozen)
-    note(model, node)
     return model
 
 

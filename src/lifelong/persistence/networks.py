@@ -20,6 +20,7 @@ from lifelong.nets.architectures import Answer, Root, SideBySide, Standardise, b
 from lifelong.nets.augmentation import Augment
 from lifelong.nets.randomness import private_randomness
 from lifelong.nets.training import choose_device
+from lifelong.persistence.activations import check_activations
 from lifelong.persistence.hollow import built_hollow, filled, tensors_of
 from lifelong.persistence.kinds import Arrays, expect, keys, unpacked
 from lifelong.persistence.text import Json, Unfit
@@ -200,6 +201,10 @@ def unpack_network(
             half = built_hollow(partial(_rebuilt, layers, last), len(tensors))
         halves.append(filled(half, tensors, place))
     body = nn.Sequential(*halves).eval().requires_grad_(False)
+    if node["body"] is not None:  # a user's own layers are the user's
+        described = {"sequence": [node["front"], node["body"]]}
+        hollow = built_hollow(partial(rebuild, described), len(body.state_dict()))
+        check_activations(hollow, in_shape)
     expect(any(True for _ in body.buffers()), at, "has no standardisation")
     return FittedNetwork(body, in_shape)
 

@@ -5,6 +5,7 @@ a save after one more encoder writes the parts for that encoder alone.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +13,10 @@ import numpy as np
 from lifelong import schema
 from lifelong._provided import found_at
 from lifelong.persistence.directory import FileRef
-from lifelong.persistence.kinds import Arrays, Name, expect, keys, name_pairs, pack, unpack
+from lifelong.persistence.kinds import Arrays, Name, Scope, expect, keys, name_pairs, pack, unpack
 from lifelong.persistence.known import note, noted
 from lifelong.persistence.states import (
+    Frame,
     Loading,
     Node,
     Saving,
@@ -137,7 +139,7 @@ def _save_rest(
         field: pack(kind, getattr(value, field), arrays, f"value.{field}", scope)
         for field, kind in split.rest.items()
     }
-    ref = to.put("channel", structure, arrays)
+    ref = to.put("channel", structure, arrays, partial(_unpack_rest, split, scope))
     note(first, ref)
     return Node(file=list(ref))
 
@@ -147,17 +149,17 @@ def _load_rest(
 ) -> dict[str, Any]:
     expect(name in loading.frame.tasks, f"what {name!r} has learnt", "belongs to no task")
     keys(node, {"file"}, place.rest)
-    scope = loading.frame.scope(name)
-
-    def fields(structure: Json, arrays: Arrays) -> dict[str, Any]:
-        keys(structure, set(split.rest), "the file")
-        return {
-            field: unpack(kind, structure[field], arrays, f"value.{field}", scope)
-            for field, kind in split.rest.items()
-        }
-
-    found: dict[str, Any] = loading.read(FileRef.from_json(node["file"]), fields)
+    read = partial(_unpack_rest, split, loading.frame.scope(name))
+    found: dict[str, Any] = loading.read(FileRef.from_json(node["file"]), read)
     return found
+
+
+def _unpack_rest(split: Split, scope: Scope, structure: Json, arrays: Arrays) -> dict[str, Any]:
+    keys(structure, set(split.rest), "the file")
+    return {
+        field: unpack(kind, structure[field], arrays, f"value.{field}", scope)
+        for field, kind in split.rest.items()
+    }
 
 
 # Parts, some to a file
@@ -182,7 +184,8 @@ def _save_parts(
         for place, (encoder, value) in enumerate(rest.items()):
             scope = to.frame.scope_of(encoder, task)
             packed.append([encoder, pack(kind, value, arrays, str(place), scope)])
-        files.append(to.put("channel", {"parts": packed}, arrays))
+        read = partial(_unpack_parts, kind, task, to.frame)
+        files.append(to.put("channel", {"parts": packed}, arrays, read))
         _note(PartFile(files[-1], tuple(rest)), rest)
     to.used.update(ref.name for ref in files)
     return [list(ref) for ref in files]
@@ -210,23 +213,26 @@ def _load_parts(
 ) -> dict[Name, Any]:
     """All parts, in order."""
     expect(isinstance(node, list), at, "has no files")
-    frame = loading.frame
-
-    def unpacked(structure: Json, arrays: Arrays) -> dict[Name, Any]:
-        keys(structure, {"parts"}, "the file")
-        pairs = name_pairs(structure["parts"], "parts")
-        known = len(pairs) > 0 and set(pairs) <= set(frame.shapes)
-        expect(known, "the file", "is on unknown encoders")
-        found = {}
-        for place, (encoder, node) in enumerate(pairs.items()):
-            scope = frame.scope_of(encoder, task)
-            found[encoder] = unpack(kind, node, arrays, str(place), scope)
-        return found
-
+    read = partial(_unpack_parts, kind, task, loading.frame)
     parts: dict[Name, Any] = {}
     for ref in map(FileRef.from_json, node):
-        more = loading.read(ref, unpacked)
+        more = loading.read(ref, read)
         expect(not set(more) & set(parts), at, "has two parts for one encoder")
         parts |= more
         _note(PartFile(ref, tuple(more)), more)
     return parts
+
+
+def _unpack_parts(
+    kind: schema.Kind, task: Name, frame: Frame, structure: Json, arrays: Arrays
+) -> dict[Name, Any]:
+    """The parts of one file, by encoder."""
+    keys(structure, {"parts"}, "the file")
+    pairs = name_pairs(structure["parts"], "parts")
+    known = len(pairs) > 0 and set(pairs) <= set(frame.shapes)
+    expect(known, "the file", "is on unknown encoders")
+    found = {}
+    for place, (encoder, node) in enumerate(pairs.items()):
+        scope = frame.scope_of(encoder, task)
+        found[encoder] = unpack(kind, node, arrays, str(place), scope)
+    return found

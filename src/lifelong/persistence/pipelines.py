@@ -1,8 +1,12 @@
 """What references keep of scikit-learn and scipy: forests with class shares, a Cholesky factor."""
 
+from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.tree._tree import Tree
 
 from lifelong.persistence.forests import pack_trees, unpack_trees
 from lifelong.persistence.kinds import Arrays, CustomKind, Scope, expect, keys, pack, packed, unpack
@@ -31,13 +35,28 @@ def _unpack_pipeline(node: Json, arrays: Arrays, at: str, scope: Scope) -> Any:
     trees = unpack_trees(node["trees"], arrays, at, scope["p"], len(classes))
     expect(len(trees) == learner.n_estimators, at, f"has {len(trees)} trees")
     seed = unpacked_value(Whole(0, 2**31), node["seed"], at)
-    # A forest on one row per class has every attribute that scikit-learn sets; then its trees are
-    # exchanged.
-    pipeline = learner._forest(seed)
-    rows = np.zeros((len(classes), *scope["in_shape"]), dtype=np.float32)
-    pipeline.fit(rows, np.array(classes))
-    for model, tree in zip(pipeline[-1].estimators_, trees, strict=True):
+    return _pipeline_of(learner._forest(seed), trees, np.array(classes), scope["p"])
+
+
+def _pipeline_of(pipeline: Any, trees: Sequence[Tree], classes: NDArray[Any], p: int) -> Any:
+    """The pipeline as it is once it is fitted, with trees from elsewhere.
+
+    One tree on one row per class and one column has every attribute that scikit-learn sets. All
+    models are copies of that one, so that making them takes no more than the trees themselves,
+    whatever numbers of rows and columns a file speaks of.
+    """
+    forest = pipeline[-1]
+    forest.set_params(n_estimators=1)
+    pipeline.fit(np.zeros((len(classes), 1), dtype=np.float32), classes)
+    forest.set_params(n_estimators=len(trees))
+    (first,) = forest.estimators_
+    forest.estimators_ = []
+    for tree in trees:
+        model = copy(first)
         model.tree_ = tree
+        model.n_features_in_ = p
+        forest.estimators_.append(model)
+    forest.n_features_in_ = p
     return pipeline
 
 

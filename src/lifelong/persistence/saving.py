@@ -1,14 +1,16 @@
 """``save`` and ``load``."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from lifelong.exceptions import NotLearntError, PersistenceError
 from lifelong.learners.base import Learner
 from lifelong.learners.knowledge import TasksKnown
-from lifelong.persistence.directory import MANIFEST, Directory, Gone
+from lifelong.persistence.directory import MANIFEST, Directory, DiskFull, Gone
 from lifelong.persistence.manifest import (
     Manifest,
+    check_loadable,
     describe,
     read_learner,
     read_manifest,
@@ -16,7 +18,7 @@ from lifelong.persistence.manifest import (
     read_tasks,
     sealed,
 )
-from lifelong.persistence.states import Frame, Loading, Saving
+from lifelong.persistence.states import Frame, Loading, Saving, files_in
 from lifelong.persistence.text import explained
 
 _ATTEMPTS = 1000
@@ -74,17 +76,47 @@ def save(learner: Learner, directory: str | Path) -> None:
 
 def write(learner: Learner, known: TasksKnown, directory: Directory) -> Manifest:
     """Save what a learner knows; the caller holds the lock."""
-    to = Saving(
-        Frame(learner, known.in_shape, known.tasks, loaded=vars(known)),
-        directory,
-        directory.files(),
-    )
-    with explained(f"This {type(learner).__name__} cannot be saved"):
-        node = describe(learner, known, to)
-        text = sealed(node)
-    directory.switch(text)
+    frame = Frame(learner, known.in_shape, known.tasks, loaded=vars(known))
+    to = Saving(frame, directory, directory.files())
+    try:
+        with explained(f"This {type(learner).__name__} cannot be saved"):
+            node = describe(learner, known, to)
+            text = sealed(node)
+            check_loadable(node, text, learner, frame)
+        _switch(directory, text, frugal=not to.written)
+    except BaseException:
+        # Whatever was written for nothing goes: it may be what has filled the disk.
+        clean_up(directory)
+        raise
     directory.clean(to.used)
+    with suppress(PersistenceError):  # what a full disk has taken of the reserve, if there is room
+        directory.reserve(len(text))
     return Manifest(node, text[-67:-3].decode())
+
+
+def _switch(directory: Directory, text: bytes, *, frugal: bool) -> None:
+    """Let the new manifest count. One that needs no new file, as after ``forget``, may use the
+    space that is kept for that.
+    """
+    try:
+        directory.reserve(len(text))
+        directory.switch(text)
+    except DiskFull:
+        if not frugal:
+            raise
+        clean_up(directory)
+        directory.release()
+        directory.switch(text)
+
+
+def clean_up(directory: Directory) -> None:
+    """Remove what the manifest on the disk does not refer to; nothing if that cannot be told."""
+    with suppress(PersistenceError):
+        kept = []
+        if (directory.path / MANIFEST).exists():
+            node = read_manifest(directory).node
+            kept = [ref.name for ref in files_in(node["state"])]
+        directory.clean(kept)
 
 
 def load(

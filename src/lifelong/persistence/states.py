@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any, NamedTuple
 
+from numpy.typing import NDArray
+
 from lifelong import schema
 from lifelong._provided import found_at
 from lifelong.learners.base import Learner
@@ -28,7 +30,7 @@ from lifelong.persistence.kinds import (
     unpack,
 )
 from lifelong.persistence.known import note, noted
-from lifelong.persistence.text import Json, explained, to_json
+from lifelong.persistence.text import Json, explained, from_json, to_json
 
 
 class EncoderShape(NamedTuple):
@@ -39,9 +41,12 @@ class EncoderShape(NamedTuple):
 
 
 class Node(dict[str, Json]):
-    """An object of the manifest. It never changes, so its text and files are found once."""
+    """An object of the manifest. It never changes, so its text and files are found once.
 
-    __slots__ = ("__weakref__", "_files", "_text")
+    ``checked`` is there once it has been read as a load reads it.
+    """
+
+    __slots__ = ("__weakref__", "_files", "_text", "checked")
 
     @property
     def text(self) -> str:
@@ -97,10 +102,25 @@ class Saving:
     directory: Directory
     there: set[str]  # names of files that exist
     used: set[str] = field(default_factory=set)  # names of files that the new state refers to
+    written: set[str] = field(default_factory=set)  # names of files that were not there
 
-    def put(self, prefix: str, structure: Json, arrays: Arrays) -> FileRef:
-        """Write a file unless it is there."""
-        ref = self.directory.write(prefix, pack_file(arrays, structure), self.there)
+    def put(
+        self, prefix: str, structure: Json, arrays: Arrays, read: Callable[[Json, Arrays], Any]
+    ) -> FileRef:
+        """Write a file unless it is there.
+
+        ``read`` is how the file will be read. It is asked now: what it would refuse then is not
+        written.
+        """
+        pieces = pack_file(arrays, structure)
+        ref = self.directory.ref(prefix, pieces)
+        if ref.name not in self.there:
+            again = Arrays(arrays)
+            read(from_json(to_json(structure)), again)
+            again.nothing_left()
+            self.directory.write(ref, pieces)
+            self.there.add(ref.name)
+            self.written.add(ref.name)
         self.used.add(ref.name)
         return ref
 
@@ -126,10 +146,24 @@ class Loading:
         content = self.directory.content(ref, mapped=mapped)
         with explained(f"{self.directory.path / ref.name} is damaged"):
             structure, found = unpack_file(content)
+            if mapped:
+                found = {name: _own_places(array) for name, array in found.items()}
             arrays = Arrays(found)
             value = unpacked(structure, arrays)
             arrays.nothing_left()
         return value
+
+
+def _own_places(array: NDArray[Any]) -> NDArray[Any]:
+    """Of a mapped file, a copy of whatever may be used as a place in another array.
+
+    Signed numbers and masks are checked when they are read, and used later without a look. Somebody
+    may change the file in between, and a map shows that: the copy stays as it was checked. Counts
+    (unsigned) and fractions stay in the file; wrong ones give wrong answers at most.
+    """
+    if array.dtype.kind in "ib":
+        return array.copy()
+    return array
 
 
 @singledispatch
@@ -161,7 +195,13 @@ def _(place: schema.InFile, value: Any, name: Name | None, to: Saving) -> Json:
         return Node(file=list(known))
     arrays = Arrays()
     structure = pack(place.kind, value, arrays, "value", to.frame.scope(name))
-    ref = to.put(place.prefix, structure, arrays)
+    scope = to.frame.scope(name)
+    ref = to.put(
+        place.prefix,
+        structure,
+        arrays,
+        lambda node, again: unpack(place.kind, node, again, "value", scope),
+    )
     note(value, ref)
     return Node(file=list(ref))
 

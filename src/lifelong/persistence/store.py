@@ -17,6 +17,7 @@ from lifelong.persistence.lazy import stored
 from lifelong.persistence.learners import name_of
 from lifelong.persistence.manifest import (
     Manifest,
+    brought_by,
     read_checksum,
     read_learner,
     read_manifest,
@@ -97,8 +98,7 @@ class OpenStore:
             return known
         with explained(f"{self.directory.path / MANIFEST} is damaged"):
             check_same(learner, manifest, self.directory)
-            encoder = getattr(learner, "encoder", None)
-            stored = read_learner(manifest.node, getattr(learner, "network", None), encoder)
+            stored = read_learner(manifest.node, *brought_by(learner))
             tasks = read_tasks(manifest.node, stored)
             return self._lazy(learner, tasks, manifest, tasks)
 

@@ -6,9 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from lifelong.exceptions import MissingExtraError, PersistenceError
 
 Json = Any
+
+MAX_JSON = 2**27  # bytes of one text: a manifest, or the header of a file
+MAX_DEPTH = 32  # brackets inside of brackets; our own texts have nine
+_BYTES_PER_BRACKET = 8  # a list or an object takes a hundred bytes: ours have longer texts
+_FREE_BRACKETS = 1000
+_PIECE = 2**20  # bytes that are looked at together
 
 
 class Unfit(PersistenceError):  # noqa: N818
@@ -46,7 +54,12 @@ def to_json(node: Json) -> bytes:
 
 
 def from_json(text: bytes) -> Json:
-    """The value, or a :class:`PersistenceError` that says what is wrong with the text."""
+    """The value, or a :class:`PersistenceError` that says what is wrong with the text.
+
+    Python takes up to thirty times the bytes of a text that is nothing but brackets, so length,
+    brackets and depth are looked at before it is parsed: what passes takes sixteen times at most.
+    """
+    check_modest(text)
     try:
         return json.loads(
             text.decode("ascii"),
@@ -56,6 +69,30 @@ def from_json(text: bytes) -> Json:
         )
     except (ValueError, RecursionError) as error:
         raise Unfit(f"it is not JSON as this library writes it ({error})") from None
+
+
+def check_modest(text: bytes) -> None:
+    """Refuse a text that would take far more memory than it has bytes."""
+    if len(text) > MAX_JSON:
+        raise Unfit(f"it has {len(text)} bytes of JSON, and {MAX_JSON} is the limit")
+    n_open = 0
+    depth = 0
+    in_text = 0  # 1: the piece begins inside of quotes
+    # An escaped quote ends no text: escapes go first, from left to right.
+    plain = text.replace(rb"\\", b"..").replace(rb"\"", b"..")
+    for start in range(0, len(plain), _PIECE):
+        piece = np.frombuffer(plain, np.uint8, min(_PIECE, len(plain) - start), start)
+        quoted = (np.cumsum(piece == ord('"'), dtype=np.uint8) + in_text) & 1
+        opens = ((piece == ord("[")) | (piece == ord("{"))) & (quoted == 0)
+        closes = ((piece == ord("]")) | (piece == ord("}"))) & (quoted == 0)
+        depths = depth + np.cumsum(opens.astype(np.int32) - closes)
+        if depths.max() > MAX_DEPTH:
+            raise Unfit(f"it has more than {MAX_DEPTH} brackets inside of each other")
+        depth = int(depths[-1])
+        in_text = int(quoted[-1])
+        n_open += int(opens.sum())
+    if n_open > len(text) / _BYTES_PER_BRACKET + _FREE_BRACKETS:
+        raise Unfit(f"it has {n_open} lists and objects in {len(text)} bytes")
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
