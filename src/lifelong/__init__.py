@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from lifelong.evaluation import evaluate as evaluate
     from lifelong.exceptions import LifelongError as LifelongError
     from lifelong.learners import Learner as Learner
+    from lifelong.learners import LifelongClassifier as LifelongClassifier
+    from lifelong.learners import LifelongRegressor as LifelongRegressor
     from lifelong.learners import Silly as Silly
     from lifelong.learners import SillyForest as SillyForest
     from lifelong.learners import SillyNetwork as SillyNetwork
@@ -55,7 +57,14 @@ _HOMES = {
     "lifelong.engines": ["engine"],
     "lifelong.evaluation": ["ErrorTable", "evaluate"],
     "lifelong.exceptions": ["LifelongError"],
-    "lifelong.learners": ["Learner", "Silly", "SillyForest", "SillyNetwork"],
+    "lifelong.learners": [
+        "Learner",
+        "LifelongClassifier",
+        "LifelongRegressor",
+        "Silly",
+        "SillyForest",
+        "SillyNetwork",
+    ],
     "lifelong.nets": ["Recipe"],
     "lifelong.persistence": ["Store", "load", "save"],
     "lifelong.persistence.exchange": ["ImportedEncoder", "export_encoder", "import_encoder"],

@@ -43,7 +43,7 @@ def log_opinion(answers: NDArray[Any]) -> NDArray[np.float64]:
     >>> log_opinion(np.array([[0.0, 1.0]])).round(2)
     array([[-5.3,  0. ]])
     """
-    return np.log(np.clip(answers, FLOOR, 1))
+    return np.asarray(np.log(np.clip(answers, FLOOR, 1)), dtype=np.float64)
 
 
 def mixed(weights: Weights, opinions: Opinions) -> NDArray[np.float64]:
@@ -62,7 +62,7 @@ def mixed(weights: Weights, opinions: Opinions) -> NDArray[np.float64]:
 def log_losses(probabilities: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.float64]:
     """The loss of each row (n,)."""
     chosen = probabilities[np.arange(len(y)), y]
-    return -np.log(np.maximum(chosen, 1e-12))
+    return np.asarray(-np.log(np.maximum(chosen, 1e-12)))
 
 
 def common_weights(opinions: Sequence[Opinions], targets: Sequence[NDArray[Any]]) -> Weights:
@@ -87,12 +87,12 @@ def _nearest_maximum(
 ) -> Weights:
     def cost(weights: Weights) -> tuple[float, Weights]:
         away = weights - prior
-        value = strength * away @ away
+        value = float(strength * away @ away)
         slope = 2 * strength * away
         for of_task, y in zip(opinions, targets, strict=True):
             row = np.arange(len(y))
             probabilities = mixed(weights, of_task)
-            value += log_losses(probabilities, y).sum()
+            value += float(log_losses(probabilities, y).sum())
             expected = (of_task * probabilities).sum(axis=2)  # (J, n)
             slope = slope + (expected - of_task[:, row, y]).sum(axis=1)
         return value, slope

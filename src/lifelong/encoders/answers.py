@@ -146,7 +146,7 @@ def grow_answering(
         make = DecisionTreeRegressor
     # Checked once: for every tree it would be a quarter of a small tree's time.
     make(**tree)._validate_params()
-    is_missing = np.isnan(X).any(axis=0)
+    is_missing: NDArray[np.bool_] = np.asarray(np.isnan(X).any(axis=0))
     seeds = np.asarray(rng.integers(2**31 - 1, size=in_bag.shape[1])).tolist()
     grow = partial(_grow_tree, make, X, targets, times, is_missing, tree)
     trees = parallel_map(grow, list(enumerate(seeds)), n_jobs=n_jobs, prefer="threads")

@@ -84,6 +84,14 @@ class FittedForest:
         return leaves.T
 
     @property
+    def n_features(self) -> int:
+        """How many numbers of a row the trees read."""
+        trees: Any = self.trees
+        if hasattr(trees, "n_features"):  # of a file, where trees are made when they are needed
+            return int(trees.n_features)
+        return int(trees[0].n_features)
+
+    @property
     def n_parameters(self) -> int:
         """A feature and a threshold per inner node."""
         return int(2 * sum(tree.node_count - tree.n_leaves for tree in self.trees))

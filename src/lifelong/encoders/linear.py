@@ -63,6 +63,11 @@ class FittedLinear:
         return probabilities
 
     @property
+    def n_answers(self) -> int:
+        """Classes that it knows; 1 for numbers."""
+        return len(self.intercepts)
+
+    @property
     def n_parameters(self) -> int:
         """Slopes and intercepts."""
         return self.slopes.size + self.intercepts.size
@@ -187,7 +192,7 @@ class LinearEncoder:
 
 def _finite(intercepts: NDArray[np.float64]) -> NDArray[np.float64]:
     """A class without rows is very improbable, and a file can hold its number."""
-    return np.maximum(intercepts, intercepts.max() - 30)
+    return np.asarray(np.maximum(intercepts, intercepts.max() - 30))
 
 
 def _ridge(

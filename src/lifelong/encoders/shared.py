@@ -91,11 +91,19 @@ class SharedEncoder:
     relative_linear: bool = saved(FLAG)
 
     def problem(self, lengths: Mapping[str, Any]) -> str | None:
-        """What a file has wrong: columns for other tasks."""
-        del lengths
+        """What a file has wrong: columns for other tasks, models of other columns."""
         n_tasks = len(self.tasks)
-        if len(self.codes) != n_tasks or len(self.levels) != n_tasks:
+        if len(self.codes) != n_tasks or len(self.levels) != n_tasks or not n_tasks:
             return "has columns for other tasks"
+        if (self.measured >= lengths["p"]).any():
+            return "measures places that no row has"
+        n_relative = len(self.measured)
+        width = self.tree_view.width + self.codes.shape[1] + n_relative * self.relative_forest
+        if self.forest is not None and self.forest.forest.n_features != width:
+            return "has a forest of other columns"
+        n_places = self.tree_view.n_places + self.levels.shape[1]
+        if self.linear.view.n_places != n_places + n_relative * self.relative_linear:
+            return "has a linear model of other columns"
         return None
 
     @property
@@ -150,9 +158,7 @@ class SharedEncoder:
         if self.forest is None:
             return self
         X = self._tree_rows(rows.X, self.place_of(rows.task), centre)
-        return replace(
-            self, forest=self.forest.with_rows(X, rows.targets, n_answers, rows.weights)
-        )
+        return replace(self, forest=self.forest.with_rows(X, rows.targets, n_answers, rows.weights))
 
     def _tree_rows(self, X: Rows, place: int | None, centre: NDArray[np.float32]) -> Rows:
         if place is not None:
@@ -211,7 +217,7 @@ def shrunk_mean(X: Rows, mean: NDArray[np.float32]) -> NDArray[np.float32]:
     there = ~np.isnan(X)
     total = np.where(there, X, 0).sum(axis=0, dtype=np.float64)
     found = (total + SHRINKAGE * mean) / (there.sum(axis=0) + SHRINKAGE)
-    return found.astype(np.float32)
+    return np.asarray(found, dtype=np.float32)
 
 
 def fit_shared(

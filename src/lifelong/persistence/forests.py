@@ -52,8 +52,27 @@ OF_COLUMNS = CustomKind(_pack_of_columns, _unpack_of_columns)
 """A forest on an encoder's representation."""
 
 
-def pack_trees(trees: Sequence[Tree], arrays: Arrays, at: str, n_classes: int = 0) -> Json:
-    """scikit-learn's trees; with ``n_classes`` also the class shares in their nodes."""
+def _pack_any(value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    expect(type(value) is FittedForest, at, f"is a {type(value).__name__}, not a forest")
+    return pack_trees(value.trees, arrays, at, missing=True)
+
+
+def _unpack_any(node: Json, arrays: Arrays, at: str, scope: Scope) -> FittedForest:
+    trees = unpack_trees(node, arrays, at, missing=True)
+    return FittedForest.of(trees, trees.left)
+
+
+ANY_FOREST = CustomKind(_pack_any, _unpack_any)
+"""A forest on rows with missing entries; whoever holds it checks how many numbers it reads."""
+
+
+def pack_trees(
+    trees: Sequence[Tree], arrays: Arrays, at: str, n_classes: int = 0, missing: bool = False
+) -> Json:
+    """scikit-learn's trees; with ``n_classes`` also the class shares in their nodes.
+
+    With ``missing`` also where each node sends rows that miss its number.
+    """
     expect(0 < len(trees) <= MAX_TREES, at, f"has no tree, or more than {MAX_TREES}")
     trees = list(trees)
     place = _inside(at)
@@ -65,11 +84,19 @@ def pack_trees(trees: Sequence[Tree], arrays: Arrays, at: str, n_classes: int = 
     arrays[f"{place}threshold"] = np.concatenate([tree.threshold for tree in trees])
     if n_classes:
         arrays[f"{place}value"] = np.concatenate([tree.value[:, 0, :] for tree in trees])
+    if missing:
+        sent = [tree.__getstate__()["nodes"]["missing_go_to_left"] for tree in trees]
+        arrays[f"{place}missing"] = np.concatenate(sent).astype(np.uint8)
     return {"features": int(trees[0].n_features)}
 
 
 def unpack_trees(
-    node: Json, arrays: Arrays, at: str, n_features: int | None = None, n_classes: int = 0
+    node: Json,
+    arrays: Arrays,
+    at: str,
+    n_features: int | None = None,
+    n_classes: int = 0,
+    missing: bool = False,
 ) -> "StoredTrees":
     """Trees, every node checked."""
     keys(node, {"features"}, at)
@@ -93,6 +120,9 @@ def unpack_trees(
     value = None
     if n_classes:
         value = _column(arrays, f"{place}value", "float64", (n_nodes, n_classes))
+    sent_left = np.zeros(n_nodes, dtype=np.uint8)
+    if missing:
+        sent_left = _column(arrays, f"{place}missing", "uint8", (n_nodes,))
     trees = []
     ends = np.cumsum(sizes).tolist()
     for end, size in zip(ends, sizes.tolist(), strict=True):
@@ -100,7 +130,7 @@ def unpack_trees(
         shares = None
         if value is not None:
             shares = value[own]
-        nodes = Nodes(left[own], right[own], feature[own], threshold[own], shares)
+        nodes = Nodes(left[own], right[own], feature[own], threshold[own], shares, sent_left[own])
         _check(nodes, found, at)
         trees.append(nodes)
     return StoredTrees(trees, found)
@@ -126,6 +156,7 @@ class Nodes(NamedTuple):
     feature: NDArray[np.int32]
     threshold: NDArray[np.float64]
     value: NDArray[np.float64] | None  # (nodes, K)
+    missing: NDArray[np.uint8]  # 1: rows that miss the number go left
 
 
 class StoredTrees(Sequence[Tree]):
@@ -135,13 +166,13 @@ class StoredTrees(Sequence[Tree]):
         self.left = [tree.left for tree in nodes]
         self._n = len(nodes)
         self._nodes = nodes
-        self._n_features = n_features
+        self.n_features = n_features
         self._made: list[Tree] | None = None
 
     def _trees(self) -> list[Tree]:
         nodes = self._nodes  # read before _made is: another thread may be making the same trees
         if self._made is None:
-            self._made = [_tree(tree, self._n_features) for tree in nodes]
+            self._made = [_tree(tree, self.n_features) for tree in nodes]
             self._nodes = []
             self.left = []
         return self._made
@@ -182,12 +213,13 @@ def _check(nodes: Nodes, n_features: int, at: str) -> None:
 
 def _tree(nodes: Nodes, n_features: int) -> Tree:
     """scikit-learn's tree of checked nodes."""
-    left, right, feature, threshold, value = nodes
+    left, right, feature, threshold, value, missing = nodes
     packed = np.zeros(len(left), dtype=_NODE)
     packed["left_child"] = left
     packed["right_child"] = right
     packed["feature"] = feature
     packed["threshold"] = threshold
+    packed["missing_go_to_left"] = missing != 0
     shares = np.zeros((len(left), 1))
     if value is not None:
         shares = np.ascontiguousarray(value, dtype=np.float64)

@@ -387,7 +387,10 @@ class CustomKind(NamedTuple):
 
 
 CUSTOM: dict[str, str] = {
+    "any forest": "lifelong.persistence.forests:ANY_FOREST",
     "forest of columns": "lifelong.persistence.forests:OF_COLUMNS",
+    "class weight": "lifelong.persistence.parameters:CLASS_WEIGHT",
+    "labels": "lifelong.persistence.labels:LABELS",
     "network": "lifelong.persistence.parameters:NETWORK_PARAMETER",
     "PretrainedEncoder": "lifelong.persistence.pretrained:PRETRAINED",
     "pipeline": "lifelong.persistence.pipelines:PIPELINE",

@@ -10,7 +10,16 @@ import numpy as np
 
 from lifelong._validation import Labels
 from lifelong.learners.knowledge import TaskRecord
-from lifelong.persistence.kinds import Name, expect, keys, packed, unpacked
+from lifelong.persistence.kinds import (
+    Arrays,
+    CustomKind,
+    Name,
+    Scope,
+    expect,
+    keys,
+    packed,
+    unpacked,
+)
 from lifelong.persistence.known import note, noted
 from lifelong.persistence.states import Node
 from lifelong.persistence.text import Json, Unfit
@@ -120,3 +129,15 @@ def tasks_from_json(nodes: Any) -> dict[Name, TaskRecord]:
             weights = np.array(weights, dtype=np.float64)
         tasks[name] = TaskRecord(classes, counts, weights)
     return tasks
+
+
+def _pack_labels(value: Labels, arrays: Arrays, at: str, scope: Scope) -> Json:
+    return labels_to_json(value, at)
+
+
+def _unpack_labels(node: Json, arrays: Arrays, at: str, scope: Scope) -> Labels:
+    return labels_from_json(node, at)
+
+
+LABELS = CustomKind(_pack_labels, _unpack_labels)
+"""All labels of all tasks."""

@@ -2,7 +2,14 @@
 
 from collections.abc import Mapping
 
-from lifelong.learners import Learner, Silly, SillyForest, SillyNetwork
+from lifelong.learners import (
+    Learner,
+    LifelongClassifier,
+    LifelongRegressor,
+    Silly,
+    SillyForest,
+    SillyNetwork,
+)
 from lifelong.persistence.text import Json, Unfit
 from lifelong.references import CONTROLS, REFERENCES
 
@@ -11,6 +18,8 @@ _OURS: Mapping[str, type[Learner]] = {
     "Silly": Silly,
     "SillyForest": SillyForest,
     "SillyNetwork": SillyNetwork,
+    "LifelongClassifier": LifelongClassifier,
+    "LifelongRegressor": LifelongRegressor,
 }
 
 

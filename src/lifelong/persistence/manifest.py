@@ -32,7 +32,16 @@ from lifelong.persistence.states import (
     save_at,
 )
 from lifelong.persistence.text import MAX_JSON, Json, Unfit, explained, from_json, to_json
-from lifelong.schema import Each, Several, Text, Whole, declared_fields, later_fields, maybe
+from lifelong.schema import (
+    Checked,
+    Each,
+    Several,
+    Text,
+    Whole,
+    declared_fields,
+    later_fields,
+    maybe,
+)
 
 FORMAT = 1
 _KEYS = {
@@ -239,4 +248,8 @@ def read_state(node: dict[str, Json], known: TasksKnown, loading: Loading) -> Ta
         if field == "encoders":
             note_shapes(entries_of(fields[field], value, field, loading.frame), loading.frame)
         loading.frame.loaded[field] = load_from(fields[field], value, field, loading)
-    return replace(known, **loading.frame.loaded)
+    known = replace(known, **loading.frame.loaded)
+    if isinstance(known, Checked):
+        problem = known.problem(loading.frame.scope())
+        expect(problem is None, "what was learnt", problem or "")
+    return known

@@ -70,6 +70,29 @@ _NETWORK = AnyOf((Text(("auto", "cnn", "mlp")), Several(COUNT, least=1)))
 NETWORK_PARAMETER = CustomKind(_pack_function, _unpack_function)
 """A network by name, by its hidden sizes, or a user's function."""
 
+
+def _pack_class_weight(value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
+    """None, a word, or pairs of a label and its weight."""
+    if value is None or isinstance(value, str):
+        return packed(maybe(Text(("balanced",))), value, at)
+    return [
+        [packed(_LABEL, label, at), packed(Number(0), weight, at)]
+        for label, weight in value.items()
+    ]
+
+
+def _unpack_class_weight(node: Json, arrays: Arrays, at: str, scope: Scope) -> Any:
+    if not isinstance(node, list):
+        return unpacked(maybe(Text(("balanced",))), node, at)
+    pairs = unpacked(Several(Several(_LABEL, least=2)), node, at)
+    expect(all(len(pair) == 2 for pair in pairs), at, "is not pairs of a label and its weight")
+    return dict(pairs)
+
+
+_LABEL = AnyOf((Text(), FLAG, Whole(-(2**63)), Number()))
+CLASS_WEIGHT = CustomKind(_pack_class_weight, _unpack_class_weight)
+"""How much rows of each class count."""
+
 CHANNEL = Tagged(
     {
         "LeafChannel": "lifelong.channels.leaf:LeafChannel",
@@ -97,6 +120,10 @@ def _forest_parameters() -> dict[str, Kind]:
 PARAMETERS: Mapping[str, Kind] = {
     **_forest_parameters(),
     "n_estimators": COUNT,
+    "task_column": AnyOf((Exactly(None), Text(), Whole(0))),
+    "shared": FLAG,
+    "on_unseen": Text(("pooled", "raise")),
+    "class_weight": Custom("class weight"),
     "encoder": maybe(ENCODER),
     "channel": AnyOf((Text(("leaf", "ridge", "forest", "neighbours")), CHANNEL)),
     "budget": maybe(COUNT),

@@ -7,7 +7,7 @@ of a column that a table does not have.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lifelong._validation import Rows
 from lifelong.exceptions import InputError
 from lifelong.rows.frames import PAGE, Table, Texts, Values, dates_in
-from lifelong.schema import AnyOf, Number, Several, Text, Whole, saved
+from lifelong.schema import FLAG, AnyOf, Number, Record, Several, Text, Whole, saved
 
 Kind = Literal["number", "boolean", "category", "date"]
 Category = str | int | float | bool
@@ -59,7 +59,7 @@ class Column:
     name: str = saved(Text())
     kind: Kind = saved(Text(_KINDS))
     categories: tuple[Category, ...] = saved(
-        Several(AnyOf((Text(), Whole(-(2**63)), Number()))), default=()
+        Several(AnyOf((Text(), FLAG, Whole(-(2**63)), Number()))), default=()
     )
 
     @property
@@ -123,7 +123,7 @@ class Columns:
     table_of : a frame or an array as a table.
     """
 
-    columns: tuple[Column, ...] = field(default=())
+    columns: tuple[Column, ...] = saved(Several(Record(Column)), default=())
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)

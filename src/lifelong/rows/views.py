@@ -4,8 +4,9 @@ A view is made once, from the columns that were known then, and never changes. C
 later are not read; a category that comes later is missing.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,14 +42,22 @@ class TreeView:
     """
 
     n_places: int = saved(Whole(0))
-    categories: tuple[tuple[int, int], ...] = saved(
-        Several(Several(Whole(0), least=2)), default=()
-    )
+    categories: tuple[tuple[int, int], ...] = saved(Several(Several(Whole(0), least=2)), default=())
 
     @classmethod
     def of(cls, columns: Columns) -> "TreeView":
         """A view of all columns that are known."""
         return cls(columns.n_places, coded_places(columns))
+
+    @property
+    def width(self) -> int:
+        """How many numbers trees read."""
+        extra = [n - 1 for _, n in self.categories if 2 < n <= MAX_ONE_HOT]
+        return self.n_places + sum(extra)
+
+    def problem(self, lengths: Mapping[str, Any]) -> str | None:
+        """What a file has wrong: places that no row has."""
+        return _problem_of(self.n_places, self.categories, lengths)
 
     def __call__(self, X: Rows) -> Rows:
         """Rows as trees read them (n, q)."""
@@ -130,6 +139,20 @@ class DenseView:
             scale[kept].astype(np.float32),
         )
 
+    def problem(self, lengths: Mapping[str, Any]) -> str | None:
+        """What a file has wrong: places or columns that no row has."""
+        del lengths  # more numbers than a row has: columns for the task come behind it
+        wrong = _problem_of(self.n_places, self.categories, {"p": self.n_places})
+        if wrong is not None:
+            return wrong
+        n_hot = sum(n for _, n in self.categories)
+        n_raw = self.n_places - len(self.categories) + n_hot + len(self.missing)
+        if len(self.fill) != self.n_places or (self.missing >= self.n_places).any():
+            return "fills in other places"
+        if (self.kept >= n_raw).any() or (self.scale <= 0).any():
+            return "keeps columns that are not there"
+        return None
+
     def _raw(self, X: Rows) -> Rows:
         rows = X[:, : self.n_places]
         coded = [place for place, _ in self.categories]
@@ -146,6 +169,17 @@ class DenseView:
         raw = self._raw(X)[:, self.kept]
         standard: Rows = np.clip((raw - self.mean) / self.scale, -_CLIP, _CLIP)
         return standard
+
+
+def _problem_of(
+    n_places: int, categories: tuple[tuple[int, int], ...], lengths: Mapping[str, Any]
+) -> str | None:
+    places = [place for place, _ in categories]
+    if n_places > lengths["p"] or any(place >= n_places for place in places):
+        return "reads more numbers than a row has"
+    if len(set(places)) != len(places) or any(len(pair) != 2 for pair in categories):
+        return "has a place twice"
+    return None
 
 
 TREE_VIEW = Record(TreeView)

@@ -1,0 +1,66 @@
+"""Targets: one label or one number per row, none missing."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifelong.exceptions import InputError, InputTypeError
+from lifelong.rows.frames import PAGE, is_missing
+
+_FEW = 5  # examples in an error message
+
+
+def check_same_index(X: Any, y: Any) -> None:
+    """Rows of a frame and of a series belong together by their index: refuse two that differ."""
+    of_rows = getattr(X, "index", None)
+    of_labels = getattr(y, "index", None)
+    if of_rows is None or of_labels is None or callable(of_rows) or callable(of_labels):
+        return
+    if len(of_rows) == len(of_labels) and not of_rows.equals(of_labels):
+        raise InputError(
+            "X and y have different indices, so it is not clear which label belongs to which row. "
+            "Align them, or pass y.to_numpy() if their order is right.",
+            see=PAGE,
+        )
+
+
+def check_no_holes(y: Any) -> None:
+    """Refuse missing targets; say how many there are, and where."""
+    if y is None:
+        return
+    values = getattr(y, "to_list", getattr(y, "tolist", lambda: list(y)))()
+    if not isinstance(values, list):
+        return
+    missing = [row for row, value in enumerate(values) if is_missing(value)]
+    if missing:
+        some = ", ".join(map(str, missing[:_FEW]))
+        raise InputError(
+            f"Input y contains NaN: the target is missing in {len(missing)} rows ({some}, …). "
+            "Leave these rows out.",
+            see=PAGE,
+        )
+
+
+def check_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
+    """One finite number per row."""
+    if y is None:
+        raise InputError("requires y to be passed, but the target y is None.")
+    try:
+        numbers = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputTypeError(
+            "y holds something that is no number. For classes use LifelongClassifier.", see=PAGE
+        ) from None
+    if numbers.ndim == 2 and numbers.shape[1] == 1:
+        numbers = numbers[:, 0]
+    if numbers.ndim != 1:
+        raise InputError(f"y must be one number per row; it has shape {numbers.shape}.", see=PAGE)
+    if len(numbers) != n_rows:
+        raise InputError(f"X has {n_rows} rows and y has {len(numbers)} numbers.", see=PAGE)
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise InputError(
+            f"Input y contains infinity or NaN: row {row} has {numbers[row]}.", see=PAGE
+        )
+    return numbers
