@@ -151,9 +151,7 @@ def check_weights(sample_weight: Any, *, n_rows: int) -> NDArray[np.float64]:
             " row."
         )
     if not np.isfinite(weights).all() or (weights < 0).any() or not (weights > 0).any():
-        raise InputError(
-            "sample_weight must be finite, at least 0, and above 0 for one row or more."
-        )
+        raise InputError("sample_weight must be finite, at least 0, and not zero for all rows.")
     return weights
 
 

@@ -9,7 +9,7 @@ opinions have not learnt from; each task starts there and moves as far as its ow
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,36 +65,42 @@ def log_losses(probabilities: NDArray[np.float64], y: NDArray[Any]) -> NDArray[n
     return np.asarray(-np.log(np.maximum(chosen, 1e-12)))
 
 
-def common_weights(opinions: Sequence[Opinions], targets: Sequence[NDArray[Any]]) -> Weights:
+class Evidence(NamedTuple):
+    """Opinions on rows that they have not learnt from, the rows' targets, and how much each counts.
+
+    ``opinions`` are (J, n, K) log-probabilities, or (J, n) numbers; ``times`` are 1 on average.
+    """
+
+    opinions: Opinions
+    targets: NDArray[Any]
+    times: NDArray[np.float64]
+
+
+def common_weights(evidence: Sequence[Evidence]) -> Weights:
     """Weights of all tasks together, for classes: rows that were held out decide."""
-    n_opinions = len(opinions[0])
+    n_opinions = len(evidence[0].opinions)
     equal = np.full(n_opinions, 1 / n_opinions)
-    return _nearest_maximum(opinions, targets, equal, PRIOR_STRENGTH)
+    return _nearest_maximum(evidence, equal, PRIOR_STRENGTH)
 
 
-def task_weights(opinions: Opinions, y: NDArray[Any], common: Weights) -> Weights:
+def task_weights(evidence: Evidence, common: Weights) -> Weights:
     """Weights of one task, for classes: the common ones, moved as far as its rows say."""
-    if len(y) == 0 or len(common) == 1:
+    if len(evidence.targets) == 0 or len(common) == 1:
         return common
-    return _nearest_maximum([opinions], [y], common, TASK_STRENGTH)
+    return _nearest_maximum([evidence], common, TASK_STRENGTH)
 
 
-def _nearest_maximum(
-    opinions: Sequence[Opinions],
-    targets: Sequence[NDArray[Any]],
-    prior: Weights,
-    strength: float,
-) -> Weights:
+def _nearest_maximum(evidence: Sequence[Evidence], prior: Weights, strength: float) -> Weights:
     def cost(weights: Weights) -> tuple[float, Weights]:
         away = weights - prior
         value = float(strength * away @ away)
         slope = 2 * strength * away
-        for of_task, y in zip(opinions, targets, strict=True):
+        for opinions, y, times in evidence:
             row = np.arange(len(y))
-            probabilities = mixed(weights, of_task)
-            value += float(log_losses(probabilities, y).sum())
-            expected = (of_task * probabilities).sum(axis=2)  # (J, n)
-            slope = slope + (expected - of_task[:, row, y]).sum(axis=1)
+            probabilities = mixed(weights, opinions)
+            value += float(times @ log_losses(probabilities, y))
+            expected = (opinions * probabilities).sum(axis=2)  # (J, n)
+            slope = slope + (expected - opinions[:, row, y]) @ times
         return value, slope
 
     bounds = [(0.0, MOST)] * len(prior)
@@ -103,34 +109,34 @@ def _nearest_maximum(
     return weights
 
 
-def common_number_weights(
-    opinions: Sequence[Opinions], targets: Sequence[NDArray[Any]], variance: float
-) -> Weights:
-    """Weights of all tasks together, for numbers; ``variance`` is that of their noise."""
-    n_opinions = len(opinions[0])
+def common_number_weights(evidence: Sequence[Evidence]) -> Weights:
+    """Weights of all tasks together, for numbers."""
+    n_opinions = len(evidence[0].opinions)
     equal = np.full(n_opinions, 1 / n_opinions)
-    together = np.concatenate(list(opinions), axis=1)
-    return _least_squares(together, np.concatenate(list(targets)), equal, PRIOR_STRENGTH, variance)
+    together = Evidence(
+        np.concatenate([found.opinions for found in evidence], axis=1),
+        np.concatenate([found.targets for found in evidence]),
+        np.concatenate([found.times for found in evidence]),
+    )
+    return _least_squares(together, equal, PRIOR_STRENGTH)
 
 
-def task_number_weights(
-    opinions: Opinions, targets: NDArray[Any], common: Weights, variance: float
-) -> Weights:
+def task_number_weights(evidence: Evidence, common: Weights) -> Weights:
     """Weights of one task, for numbers."""
-    if opinions.shape[1] == 0 or len(common) == 1:
+    if len(evidence.targets) == 0 or len(common) == 1:
         return common
-    return _least_squares(opinions, targets, common, TASK_STRENGTH, variance)
+    return _least_squares(evidence, common, TASK_STRENGTH)
 
 
-def _least_squares(
-    opinions: Opinions, targets: NDArray[Any], prior: Weights, strength: float, variance: float
-) -> Weights:
+def _least_squares(evidence: Evidence, prior: Weights, strength: float) -> Weights:
     """Non-negative weights that sum to one, near the prior: errors count in units of the noise."""
+    opinions, targets, times = evidence
     n_opinions = len(prior)
-    noise = np.sqrt(2 * max(variance, 1e-30))
+    variance = float(((opinions - targets) ** 2).mean())
+    noise = np.sqrt(2 * max(variance, 1e-30) / np.maximum(times, 1e-12))
     gram = np.vstack(
         [
-            opinions.T / noise,
+            opinions.T / noise[:, None],
             np.sqrt(strength) * np.eye(n_opinions),
             np.full((1, n_opinions), _SUM_TO_ONE),
         ]

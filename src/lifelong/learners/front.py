@@ -39,7 +39,7 @@ from lifelong.learners.sharing import (
     learn,
 )
 from lifelong.learners.task_names import names_in, names_per_row
-from lifelong.rows import Columns, Table, Texts, is_frame, table_of
+from lifelong.rows import Columns, Table, Texts, is_frame, names_of_array, table_of
 from lifelong.rows.targets import check_no_holes, check_numbers, check_same_index
 from lifelong.tasks.base import TaskName
 
@@ -139,12 +139,7 @@ class _LifelongModel(Learner):
             self._check_width(known, table)
         columns = known.columns.learnt(table)
         rows = columns.rows(table)
-        feature_names = None
-        if is_frame(X):
-            feature_names = np.array(list(columns.by_name), dtype=object)
-        known = replace(
-            known, columns=columns, in_shape=(columns.n_places,), feature_names=feature_names
-        )
+        known = replace(known, columns=columns, in_shape=(columns.n_places,))
         known, targets = self._with_targets(known, y, len(rows), classes)
         weights = self._row_weights(y, sample_weight, len(rows))
         lessons = []
@@ -331,6 +326,14 @@ class _LifelongModel(Learner):
         return len(known.columns) + (self.task_column is not None)
 
     @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the columns, where X had names; the task column is not among them."""
+        names = list(self._learnt("feature_names_in_").columns.by_name)
+        if names == names_of_array(len(names)):
+            raise AttributeError("The columns of X had no names.")
+        return np.array(names, dtype=object)
+
+    @property
     def columns_(self) -> Columns:
         """The columns of the table, their kinds and categories."""
         columns: Columns = self._learnt("columns_").columns
@@ -357,7 +360,7 @@ class LifelongClassifier(_LifelongModel):
         The column of ``X`` that says which task a row is from (an index, if X is an array). Without
         it, ``fit`` and ``predict`` take ``task=``; without either, all rows are one task.
     n_estimators : int, default 100
-        Trees of each task's forest and of the shared one.
+        Trees of each task's forest; the shared one has three times as many.
     max_depth : int, optional
         Deepest level of a tree; by default trees grow until their leaves are pure.
     max_features : "sqrt", "log2", int, float or None, default "sqrt"
@@ -483,7 +486,9 @@ class LifelongClassifier(_LifelongModel):
         labels = check_labels(y, n_rows=n_rows)
         seen = set(known.labels.tolist())
         new = [label for label in classes_in(labels) if label not in seen]
-        declared = list(dict.fromkeys(classes or []))
+        declared = []
+        if classes is not None:
+            declared = classes_in(check_labels(list(classes)))
         new += [label for label in declared if label not in seen and label not in new]
         joined = join_classes(known.labels, new, labels)
         codes = encode_labels(labels, joined.tolist())
@@ -525,7 +530,7 @@ class LifelongRegressor(RegressorMixin, _LifelongModel):
     task_column : str or int, optional
         The column of ``X`` that says which task a row is from.
     n_estimators : int, default 100
-        Trees of each task's forest and of the shared one.
+        Trees of each task's forest; the shared one has three times as many.
     max_depth : int, optional
         Deepest level of a tree.
     max_features : "sqrt", "log2", int, float or None, default 1/3
@@ -644,7 +649,8 @@ class LifelongRegressor(RegressorMixin, _LifelongModel):
             half[rows] = quantile * scale
         return half
 
-    def predict_proba(self, *_: Any, **__: Any) -> Any:
+    @property
+    def predict_proba(self) -> Any:
         """Numbers have no classes."""
         raise AttributeError("LifelongRegressor predicts numbers; it has no predict_proba.")
 
@@ -676,7 +682,7 @@ class LifelongRegressor(RegressorMixin, _LifelongModel):
 
 def held_out_errors(known: TablesKnown, task: TaskName) -> NDArray[np.float64]:
     """What the mix is off by on a task's rows, by opinions that have not seen them (n,)."""
-    opinions, targets = evidence_of(known, task, "number")
+    opinions, targets, _ = evidence_of(known, task, "number")
     return np.asarray(targets - np.tensordot(known.channels[task].weights, opinions, axes=1))
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from lifelong._random import generator
 from lifelong._validation import Labels, Rows
 from lifelong.channels import stacking
+from lifelong.channels.stacking import Evidence
 from lifelong.encoders.answers import Aim, AnsweringForest, Answers, Targets, grow_answering
 from lifelong.encoders.shared import SharedEncoder, TaskRows, draw_in_bag, fit_shared
 from lifelong.learners.knowledge import TaskRecord, TasksKnown, renamed, without
@@ -43,6 +44,10 @@ OWN_GROWTH = 1.25
 SHARED_GROWTH = 2.0
 """The shared encoder is made anew when tasks or rows have become so many times more. All makings
 together then take at most twice the rows that there are."""
+
+SHARED_TREES = 3
+"""How many times as many trees the shared forest has as a task's own: it has more rows to tell
+apart, each row is held out by a third of the trees, and it is grown once for all tasks."""
 
 _IMPOSSIBLE = 1e-6  # the share of tasks that know a label, where none does
 
@@ -150,10 +155,10 @@ class TablesKnown(TasksKnown):
         InManifest(Custom("labels")), default_factory=lambda: np.zeros(0, dtype=object)
     )
     forests: Mapping[TaskName, OwnForest] = saved(
-        Each(InFile("forest", Record(OwnForest))), default_factory=dict
+        Each(InFile("encoder", Record(OwnForest))), default_factory=dict
     )
     shared: SharedEncoder | None = saved(
-        Maybe(InFile("shared", Record(SharedEncoder))), default=None
+        Maybe(InFile("encoder", Record(SharedEncoder))), default=None
     )
     channels: Mapping[TaskName, TaskMix] = saved(
         Each(InFile("channel", Record(TaskMix))), default_factory=dict
@@ -227,6 +232,18 @@ class TablesKnown(TasksKnown):
         shares[own] = 1
         return shares
 
+    def knows_one_of_many(self, task: TaskName) -> bool:
+        """Whether a task has seen one label only, where tasks like it know more.
+
+        Its own rows then say nothing about the others: not that they do not exist.
+        """
+        if task not in self.tasks or self.shared is None or self.shared.forest is None:
+            return False
+        own = self.presence[list(self.tasks).index(task)]
+        if own.sum() > 1:
+            return False
+        return bool((self.label_shares(task) > _IMPOSSIBLE).sum() > 1)
+
     def without_task(self, task: TaskName) -> "TablesKnown":
         """Without a task; what the shared encoder has learnt from it stays until it is made anew.
 
@@ -272,7 +289,7 @@ class Settings:
     ----------
     aim : "classes" or "number"
     n_trees : int
-        Of each task's own forest and of the shared one.
+        Of each task's own forest; the shared one has :data:`SHARED_TREES` times as many.
     tree : dict
         Parameters of scikit-learn's trees.
     shares_rows : bool, default True
@@ -385,7 +402,7 @@ def share(known: TablesKnown, settings: Settings) -> TablesKnown:
         known.columns,
         n_answers=known.n_answers,
         aim=settings.aim,
-        n_trees=settings.n_trees,
+        n_trees=SHARED_TREES * settings.n_trees,
         rng=generator(known.seed, "shared", len(of_tasks), n_rows),
         n_jobs=settings.n_jobs,
         **settings.tree,
@@ -449,7 +466,7 @@ def with_common_weights(known: TablesKnown, settings: Settings) -> TablesKnown:
     evidence = [evidence_of(known, task, settings.aim) for task in known.channels]
     evidence = _some_rows(evidence, known.seed)
     common = _common(evidence, settings.aim)
-    without_own = [Evidence(found.opinions[1:], found.targets) for found in evidence]
+    without_own = [found._replace(opinions=found.opinions[1:]) for found in evidence]
     unseen = _common(without_own, settings.aim)
     return replace(known, common=tuple(common.tolist()), unseen=tuple(unseen.tolist()))
 
@@ -471,60 +488,44 @@ def mixes(
     return found
 
 
-class Evidence(NamedTuple):
-    """Opinions on rows that they have not learnt from, and the rows' targets."""
-
-    opinions: NDArray[np.float64]  # (J, n, K) log-probabilities, or (J, n) numbers
-    targets: Targets
-
-
 def evidence_of(known: TablesKnown, task: TaskName, aim: Aim) -> Evidence:
     """The held-out opinions on a task's rows; rows that an opinion does not answer are left out."""
     mix = known.channels[task]
     targets = known.memory[task].targets
     answers = mix.held_out.astype(np.float64)
     there = ~np.isnan(answers[:, :, 0]).any(axis=0)
+    times = known.memory[task].all_weights()[there]
+    if len(times):
+        times = times / times.mean()
     if aim == "number":
-        return Evidence(answers[:, there, 0], targets[there])
+        return Evidence(answers[:, there, 0], targets[there], times)
     wide = np.stack([_columns(found, known) for found in answers[:, there]])
-    return Evidence(stacking.log_opinion(wide), targets[there])
+    return Evidence(stacking.log_opinion(wide), targets[there], times)
 
 
 def _common(evidence: Sequence[Evidence], aim: Aim) -> NDArray[np.float64]:
-    opinions = [found.opinions for found in evidence]
-    targets = [found.targets for found in evidence]
     if aim == "number":
-        return stacking.common_number_weights(opinions, targets, _variance(evidence))
-    return stacking.common_weights(opinions, targets)
+        return stacking.common_number_weights(evidence)
+    return stacking.common_weights(evidence)
 
 
 def _of_task(evidence: Evidence, common: NDArray[np.float64], aim: Aim) -> NDArray[np.float64]:
     if aim == "number":
-        variance = _variance([evidence])
-        return stacking.task_number_weights(evidence.opinions, evidence.targets, common, variance)
-    return stacking.task_weights(evidence.opinions, evidence.targets, common)
-
-
-def _variance(evidence: Sequence[Evidence]) -> float:
-    """Of what the opinions leave unexplained, on average."""
-    errors = [((found.opinions - found.targets) ** 2).ravel() for found in evidence]
-    together = np.concatenate(errors)
-    if not len(together):
-        return 1.0
-    return float(max(together.mean(), 1e-30))
+        return stacking.task_number_weights(evidence, common)
+    return stacking.task_weights(evidence, common)
 
 
 def _losses(evidence: Evidence, weights: NDArray[np.float64], aim: Aim) -> NDArray[np.float64]:
     """Of each opinion, and of the mix; 0 where no row can tell."""
-    opinions, targets = evidence
+    opinions, targets, times = evidence
     if not len(targets):
         return np.zeros(len(weights) + 1)
     if aim == "number":
         every = [*opinions, np.tensordot(weights, opinions, axes=1)]
-        return np.array([np.mean((found - targets) ** 2) for found in every])
+        return np.array([np.mean(times * (found - targets) ** 2) for found in every])
     alone = np.eye(len(weights))
     every = [stacking.mixed(chosen, opinions) for chosen in [*alone, weights]]
-    return np.array([stacking.log_losses(found, targets).mean() for found in every])
+    return np.array([np.mean(times * stacking.log_losses(found, targets)) for found in every])
 
 
 def _some_rows(evidence: list[Evidence], seed: int) -> list[Evidence]:
@@ -535,9 +536,9 @@ def _some_rows(evidence: list[Evidence], seed: int) -> list[Evidence]:
         return evidence
     rng = generator(seed, "common weights", n_rows)
     chosen = []
-    for opinions, targets in evidence:
+    for opinions, targets, times in evidence:
         rows = rng.random(len(targets)) < share_of
-        chosen.append(Evidence(opinions[:, rows], targets[rows]))
+        chosen.append(Evidence(opinions[:, rows], targets[rows], times[rows]))
     return chosen
 
 
@@ -571,6 +572,8 @@ def answer(known: TablesKnown, X: Rows, task: TaskName | None, aim: Aim) -> Answ
 
     A task that is not known is answered by what all tasks share.
     """
+    if task is not None and aim == "classes" and known.knows_one_of_many(task):
+        return _as_unseen(known, X, task)
     if task not in known.tasks and (known.shared is None or known.shared.forest is None):
         task = next(iter(known.tasks))  # all that is known is one task, or tasks that share nothing
     opinions = []
@@ -590,4 +593,13 @@ def answer(known: TablesKnown, X: Rows, task: TaskName | None, aim: Aim) -> Answ
         return mean
     logs = stacking.log_opinion(np.nan_to_num(answers, nan=1 / known.n_answers))
     mixed = stacking.mixed(weights, logs) * known.label_shares(task)
+    return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
+
+
+def _as_unseen(known: TablesKnown, X: Rows, task: TaskName) -> Answers:
+    """What all tasks share answers for a task of one label; only its rows' mean is its own."""
+    assert known.shared is not None
+    opinions = known.shared.answers(X, None, known.channels[task].centre)
+    logs = stacking.log_opinion(np.stack([_columns(found, known) for found in opinions]))
+    mixed = stacking.mixed(np.array(known.unseen), logs) * known.label_shares(task)
     return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))

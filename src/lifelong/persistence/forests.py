@@ -116,7 +116,9 @@ def unpack_trees(
     left = _column(arrays, f"{place}left", "int32", (n_nodes,))
     right = _column(arrays, f"{place}right", "int32", (n_nodes,))
     feature = _column(arrays, f"{place}feature", "int32", (n_nodes,))
-    threshold = _column(arrays, f"{place}threshold", "float64", (n_nodes,))
+    # A node that asks whether a number is there at all has an infinite threshold.
+    threshold = _column(arrays, f"{place}threshold", "float64", (n_nodes,), finite=not missing)
+    expect(not np.isnan(threshold).any(), at, "has a threshold that is no number")
     value = None
     if n_classes:
         value = _column(arrays, f"{place}value", "float64", (n_nodes, n_classes))
@@ -143,8 +145,11 @@ def _inside(at: str) -> str:
     return f"{at}."
 
 
-def _column(arrays: Arrays, at: str, dtype: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
-    found: NDArray[Any] = unpack(Array(dtype, shape), "C", arrays, at, Scope())
+def _column(
+    arrays: Arrays, at: str, dtype: str, shape: tuple[int | None, ...], finite: bool = True
+) -> NDArray[Any]:
+    kind = Array(dtype, shape, finite=finite)
+    found: NDArray[Any] = unpack(kind, "C", arrays, at, Scope())
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from lifelong._words import did_you_mean
 from lifelong.exceptions import InputError, InputTypeError
@@ -199,7 +200,7 @@ def _from_frame(X: Any) -> Table:
     columns: dict[str, Values] = {}
     booleans = set()
     for name in frame.columns:
-        series = frame[name]
+        series = frame.get_column(name)  # frame[0] would be a row
         columns[str(name)] = _values(series, str(name))
         if series.dtype == nw.Boolean:
             booleans.add(str(name))
@@ -348,7 +349,20 @@ def dates_in(texts: Texts) -> NDArray[Any] | None:
     return parsed[texts.codes]
 
 
+def names_of_array(n_columns: int) -> list[str]:
+    """What the columns of an array are called.
+
+    >>> names_of_array(2)
+    ['x0', 'x1']
+    """
+    return [f"x{number}" for number in range(n_columns)]
+
+
 def _from_array(X: Any) -> Table:
+    if issparse(X):
+        raise InputTypeError(
+            "X is a sparse matrix. Sparse input is not supported: pass X.toarray().", see=PAGE
+        )
     if hasattr(X, "detach"):  # a torch tensor
         X = X.detach().cpu().numpy()
     try:
@@ -361,13 +375,17 @@ def _from_array(X: Any) -> Table:
             "Reshape your data: one row is X.reshape(1, -1), one column is X.reshape(-1, 1).",
             see=PAGE,
         )
-    if 0 in array.shape:
+    if array.shape[0] == 0:
+        raise InputError("The table has no rows (0 sample(s)).", see=PAGE)
+    if array.shape[1] == 0:
         raise InputError(
-            f"The table has {array.shape[0]} rows and {array.shape[1]} columns.", see=PAGE
+            f"The table has no columns: 0 feature(s) (shape={array.shape}) while a minimum of 1 is"
+            " required.",
+            see=PAGE,
         )
     if array.dtype.kind == "c":
         raise InputTypeError("Complex data not supported: X holds complex numbers.", see=PAGE)
-    names = [f"x{number}" for number in range(array.shape[1])]
+    names = names_of_array(array.shape[1])
     booleans: frozenset[str] = frozenset()
     if array.dtype.kind == "b":
         booleans = frozenset(names)

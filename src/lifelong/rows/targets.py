@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
 
 from lifelong.exceptions import InputError, InputTypeError
 from lifelong.rows.frames import PAGE, is_missing
@@ -29,10 +30,14 @@ def check_no_holes(y: Any) -> None:
     """Refuse missing targets; say how many there are, and where."""
     if y is None:
         return
-    values = getattr(y, "to_list", getattr(y, "tolist", lambda: list(y)))()
-    if not isinstance(values, list):
-        return
-    missing = [row for row, value in enumerate(values) if is_missing(value)]
+    if hasattr(y, "detach"):  # a torch tensor
+        y = y.detach().cpu().numpy()
+    values = y
+    if not isinstance(y, list | tuple):
+        values = np.asarray(y)
+        if values.dtype.kind not in "fOM":
+            return
+    missing = [row for row, value in enumerate(np.ravel(values)) if is_missing(value)]
     if missing:
         some = ", ".join(map(str, missing[:_FEW]))
         raise InputError(
@@ -52,10 +57,10 @@ def check_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
         raise InputTypeError(
             "y holds something that is no number. For classes use LifelongClassifier.", see=PAGE
         ) from None
-    if numbers.ndim == 2 and numbers.shape[1] == 1:
-        numbers = numbers[:, 0]
-    if numbers.ndim != 1:
-        raise InputError(f"y must be one number per row; it has shape {numbers.shape}.", see=PAGE)
+    try:
+        numbers = column_or_1d(numbers, warn=True)
+    except ValueError as error:
+        raise InputError(f"y must be one number per row: {error}", see=PAGE) from None
     if len(numbers) != n_rows:
         raise InputError(f"X has {n_rows} rows and y has {len(numbers)} numbers.", see=PAGE)
     if not np.isfinite(numbers).all():
@@ -63,4 +68,4 @@ def check_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
         raise InputError(
             f"Input y contains infinity or NaN: row {row} has {numbers[row]}.", see=PAGE
         )
-    return numbers
+    return np.asarray(numbers)
