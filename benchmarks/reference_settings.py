@@ -37,10 +37,12 @@ def show(what: str, name: str, stream: TaskStream, **parameters: Any) -> None:
 
 
 def accuracy(learner: Any, task: Any) -> float:
+    """Share of the first test rows that are right."""
     return float(np.mean(learner.predict(task.X_test[:ROWS], task=task.name) == task.y_test[:ROWS]))
 
 
 def numbers(values: list[float]) -> str:
+    """The values and their mean."""
     return " ".join(f"{value:.3f}" for value in values) + f" (mean {np.mean(values):.3f})"
 
 
@@ -163,6 +165,7 @@ EXPERIMENTS = {
 
 
 def main() -> None:
+    """Print the experiments that are asked for."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -13,12 +13,13 @@ class Cache:
     """
 
     def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self._total = 0
         # A lock that its holder may take again: an owner can die at any moment, also inside of a
         # block below.
-        self.max_bytes, self._total, self._lock = max_bytes, 0, threading.RLock()
-        self._values: OrderedDict[int, tuple[weakref.ref[Any], Any, int]] = (
-            OrderedDict()
-        )  # by the owner's id
+        self._lock = threading.RLock()
+        # By the owner's id: the owner, its value, and bytes of that.
+        self._values: OrderedDict[int, tuple[weakref.ref[Any], Any, int]] = OrderedDict()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Cache, (self.max_bytes,)

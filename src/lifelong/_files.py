@@ -58,9 +58,10 @@ def replace_file(path: Path, content: bytes | Iterable[Piece], *, sync: bool = F
     OSError
         As the system gives it; the scratch file is gone then, and the old file as it was.
     """
-    pieces = [content] if isinstance(content, bytes) else content
+    if isinstance(content, bytes):
+        content = [content]
     with replacing(path, sync=sync) as scratch:
-        for piece in pieces:
+        for piece in content:
             _write_all(scratch.descriptor, memoryview(piece))
 
 
@@ -74,6 +75,11 @@ def replacing(path: Path, *, sync: bool = False) -> Iterator[Scratch]:
         The final name. Its folder must exist.
     sync : bool, default False
         As for :func:`replace_file`.
+
+    Yields
+    ------
+    Scratch
+        Whatever is written to it counts once the block has ended without an error.
     """
     scratch = _new_file(path.parent)
     try:

@@ -23,9 +23,8 @@ from lifelong._files import replacing
 Arrays = dict[str, NDArray[Any]]
 
 _LONG = 0.05  # seconds: what takes less is not worth a file
-_MODEST = (
-    1 / 300
-)  # of what is free on the disk: larger files are not kept, so that the run's own rows have room
+# Of what is free on the disk: larger files are not kept, so that the run's own rows have room.
+_MODEST = 1 / 300
 
 
 @dataclass
@@ -45,9 +44,11 @@ def sharing(folder: Path | None, at_least: float = _LONG) -> Iterator[None]:
     """
     global _sharing
     before = _sharing
+    inside = None
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    _sharing = None if folder is None else _Sharing(folder, at_least)
+        inside = _Sharing(folder, at_least)
+    _sharing = inside
     try:
         yield
     finally:
@@ -63,7 +64,9 @@ def saved_seconds() -> float:
     """What sharing has saved so far: a clock that adds it shows what the work takes for one who
     does it himself.
     """
-    return 0.0 if _sharing is None else _sharing.saved
+    if _sharing is None:
+        return 0.0
+    return _sharing.saved
 
 
 def once(depends_on: Callable[[], Iterable[Any]], work: Callable[[], Arrays]) -> Arrays:
@@ -86,15 +89,15 @@ def once(depends_on: Callable[[], Iterable[Any]], work: Callable[[], Arrays]) ->
     return arrays
 
 
-def digest(parts: Iterable[Any]) -> str:
+def digest(values: Iterable[Any]) -> str:
     """Sixteen bytes as text: of arrays' values and layout, and of how anything else is written."""
     whole = blake2b(digest_size=16)
-    for part in parts:
-        if isinstance(part, np.ndarray):
-            whole.update(repr((part.dtype.str, part.shape, part.strides)).encode())
-            whole.update(np.ascontiguousarray(part).data)
+    for value in values:
+        if isinstance(value, np.ndarray):
+            whole.update(repr((value.dtype.str, value.shape, value.strides)).encode())
+            whole.update(np.ascontiguousarray(value).data)
         else:
-            whole.update(repr(part).encode())
+            whole.update(repr(value).encode())
         whole.update(b"|")
     return whole.hexdigest()
 
@@ -105,21 +108,14 @@ def _read(file: Path) -> tuple[Arrays, float] | None:
             names = content.keys()
             arrays = {name: content.get_tensor(name) for name in names}
             return arrays, float(content.metadata()["seconds"])
-    except (
-        OSError,
-        SafetensorError,
-        TypeError,
-        KeyError,
-    ):  # not there, torn by a power cut, or not ours
-        return None
+    except (OSError, SafetensorError, TypeError, KeyError):
+        return None  # not there, torn by a power cut, or not ours
 
 
 def _write(file: Path, arrays: Arrays, seconds: float) -> None:
     with suppress(OSError, SafetensorError):  # a full disk: the result is there all the same
-        if (
-            sum(array.nbytes for array in arrays.values())
-            > _MODEST * shutil.disk_usage(file.parent).free
-        ):
+        size = sum(array.nbytes for array in arrays.values())
+        if size > _MODEST * shutil.disk_usage(file.parent).free:
             return
         whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         with replacing(file) as scratch:

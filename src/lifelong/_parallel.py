@@ -34,7 +34,9 @@ def parallel_stream(
     machine; processes suit training networks, and are workers of a cluster where there is one.
     """
     rows = list(zip(*columns, strict=True))
-    engine = current() if prefer == "processes" else None
+    engine = None
+    if prefer == "processes":
+        engine = current()
     if engine is not None:
         yield from _on_engine(engine, function, rows)
     elif len(rows) < 2 or n_jobs in (None, 1):
@@ -50,7 +52,9 @@ def place(value: Value) -> Value:
     once per row.
     """
     engine = current()
-    return value if engine is None else engine.place(value)
+    if engine is None:
+        return value
+    return engine.place(value)
 
 
 def _on_engine(

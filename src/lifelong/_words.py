@@ -23,7 +23,7 @@ def did_you_mean(word: object, known: Iterable[object]) -> str:
     >>> did_you_mean("mnist", ["silly-n", "ewc"])
     ''
     """
-    near = get_close_matches(str(word), [str(one) for one in known], n=1)
+    near = get_close_matches(str(word), [str(option) for option in known], n=1)
     if not near:
         return ""
     return f" Did you mean {near[0]!r}?"

@@ -191,9 +191,8 @@ class SplitByEncoder(Place):
     ``rest`` says where its other fields are: in the manifest, or in a file of their own.
     """
 
-    homes: Mapping[
-        str, str
-    ]  # word → "module:class"; the word is in the manifest where there are several
+    # word → "module:class"; the word is in the manifest where there are several
+    homes: Mapping[str, str]
     rest: str = ""  # the name of the node that refers to the file; empty: in the manifest
 
 
@@ -237,31 +236,33 @@ def saved(
 
 def later_fields(record: type) -> set[str]:
     """Fields that files of earlier versions lack."""
-    return {one.name for one in fields(record) if one.metadata.get(_LATER)}
+    return {item.name for item in fields(record) if item.metadata.get(_LATER)}
 
 
 def declared_fields(record: type) -> dict[str, Any]:
     """What each field of a dataclass is declared to be; undeclared fields are not saved."""
-    return {one.name: one.metadata[_SAVED] for one in fields(record) if _SAVED in one.metadata}
+    return {item.name: item.metadata[_SAVED] for item in fields(record) if _SAVED in item.metadata}
 
 
 def required_fields(record: type) -> set[str]:
     """Declared fields without a default: a file must have them, and may lack all others."""
     return {
-        one.name
-        for one in fields(record)
-        if _SAVED in one.metadata and one.default is MISSING and one.default_factory is MISSING
+        item.name
+        for item in fields(record)
+        if _SAVED in item.metadata and item.default is MISSING and item.default_factory is MISSING
     }
 
 
 def written_fields(value: Any) -> dict[str, Any]:
     """The declarations of those fields of an object that are to be written."""
-    return {
-        one.name: one.metadata[_SAVED]
-        for one in fields(value)
-        if _SAVED in one.metadata
-        and not (one.metadata[_OMIT] and getattr(value, one.name) == one.default)
-    }
+    written = {}
+    for item in fields(value):
+        if _SAVED not in item.metadata:
+            continue
+        if item.metadata[_OMIT] and getattr(value, item.name) == item.default:
+            continue
+        written[item.name] = item.metadata[_SAVED]
+    return written
 
 
 def maybe(kind: Kind) -> AnyOf:

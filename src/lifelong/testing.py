@@ -40,8 +40,19 @@ __all__ = [
 def name_of_check(check: Callable[..., None]) -> str:
     """The name of a check as words.
 
+    Parameters
+    ----------
+    check : function
+        One of ``ENCODER_CHECKS``, ``CHANNEL_CHECKS`` or ``LEARNER_CHECKS``.
+
+    Examples
+    --------
     >>> name_of_check(the_same_seed_gives_the_same_encoder)
     'the same seed gives the same encoder'
+
+    See Also
+    --------
+    check_encoder, check_channel, check_learner : run them all.
     """
     return check.__name__.replace("_", " ")
 
@@ -58,13 +69,18 @@ def small_stream(
     n_rows : int, default 25
         Per class.
     shift : float, default 0
-        How far each task's rows lie from those of the task before.
+        How far each task's rows lie from those of the task before: tells tasks apart.
     seed : int, default 0
+        The same number gives the same rows.
 
     Examples
     --------
     >>> [task.name for task in small_stream()]
     ['first', 'second', 'third']
+
+    See Also
+    --------
+    check_learner : what it is for.
     """
     rng = np.random.default_rng(seed)
     tasks = []
@@ -88,12 +104,17 @@ def check_encoder(encoder: Encoder, in_shape: tuple[int, ...] = (8,)) -> None:
     Parameters
     ----------
     encoder : Encoder
+        What to check.
     in_shape : tuple, default (8,)
         Shape of the rows that it reads.
 
     Examples
     --------
     >>> check_encoder(ForestEncoder(n_trees=3))
+
+    See Also
+    --------
+    check_channel, check_learner : the same for other parts.
     """
     for check in ENCODER_CHECKS:
         check(encoder, in_shape)
@@ -158,7 +179,8 @@ def held_out_rows_teach_an_encoder_nothing(encoder: Encoder, in_shape: tuple[int
     X, y = _rows(in_shape)
     in_bag = encoder.split(y, rng=np.random.default_rng(0))
     held_out = np.arange(len(y)) % 5 == 0
-    in_bag = in_bag & ~(held_out if in_bag.ndim == 1 else held_out[:, None])
+    in_bag = in_bag.copy()
+    in_bag[held_out] = False
     other = np.where(held_out, (y + 1) % (y.max() + 1), y)
     first = _fitted(encoder, X, y, in_bag).encode(X)
     np.testing.assert_array_equal(first, _fitted(encoder, X, other, in_bag).encode(X))
@@ -181,13 +203,37 @@ ENCODER_CHECKS: Sequence[Callable[[Encoder, tuple[int, ...]], None]] = (
     held_out_rows_teach_an_encoder_nothing,
     training_again_changes_no_encoder,
 )
+"""What :func:`check_encoder` runs, in this order."""
 
 
 # Channels
 
 
 def shown(channel: FittedChannel, name: Any, seen: Seen, seed: int = 0) -> FittedChannel:
-    """The channel, having learnt from rows through the encoder of that name."""
+    """The channel, having learnt from rows through the encoder of that name.
+
+    Parameters
+    ----------
+    channel : fitted channel
+        As it was before.
+    name : str or int
+        Of the encoder.
+    seen : Seen
+        Rows as the encoder represents them.
+    seed : int, default 0
+        Of the randomness, for channels that have some.
+
+    Examples
+    --------
+    >>> from lifelong import RidgeChannel
+    >>> seen = Seen(np.eye(2, dtype=np.float32), np.array([0, 1]), np.arange(2))
+    >>> list(shown(RidgeChannel().start(np.array([1, 1])), "u", seen).views)
+    ['u']
+
+    See Also
+    --------
+    check_channel : what it is for.
+    """
     if isinstance(channel, RandomChannel):
         return channel.train(name, seen, rng=np.random.default_rng(seed), n_jobs=None)
     return channel.update(name, seen)
@@ -199,6 +245,7 @@ def check_channel(channel: Channel, *, leaves: bool = False) -> None:
     Parameters
     ----------
     channel : Channel
+        What to check.
     leaves : bool, default False
         Whether it reads the leaves of forests; else it reads dense vectors.
 
@@ -207,6 +254,10 @@ def check_channel(channel: Channel, *, leaves: bool = False) -> None:
     >>> from lifelong import LeafChannel, RidgeChannel
     >>> check_channel(RidgeChannel())
     >>> check_channel(LeafChannel(), leaves=True)
+
+    See Also
+    --------
+    check_encoder, check_learner : the same for other parts.
     """
     for check in CHANNEL_CHECKS:
         check(channel, leaves)
@@ -300,6 +351,7 @@ CHANNEL_CHECKS: Sequence[Callable[[Channel, bool], None]] = (
     only_forgets_all_other_encoders,
     a_class_may_come_later,
 )
+"""What :func:`check_channel` runs, in this order."""
 
 
 # Learners
@@ -319,10 +371,15 @@ def check_learner(make: MakeLearner, stream: TaskStream | None = None) -> None:
     --------
     >>> from lifelong import SillyForest
     >>> check_learner(lambda seed: SillyForest(random_state=seed))
+
+    See Also
+    --------
+    check_encoder, check_channel : the same for parts of a learner.
     """
-    chosen = small_stream() if stream is None else stream
+    if stream is None:
+        stream = small_stream()
     for check in LEARNER_CHECKS:
-        check(make, chosen)
+        check(make, stream)
 
 
 def _taught(learner: Learner, stream: Sequence[Task] | TaskStream) -> Learner:
@@ -428,3 +485,4 @@ LEARNER_CHECKS: Sequence[Callable[[MakeLearner, TaskStream], None]] = (
     parameters_survive_cloning,
     sizes_have_four_parts,
 )
+"""What :func:`check_learner` runs, in this order."""

@@ -85,7 +85,8 @@ def test_a_model_of_mirrored_rows_answers_a_row_and_its_mirror_image_alike():
 )
 def test_letters_are_read_from_one_side_even_where_other_networks_know_photographs(name, settings):
     make = {**REFERENCES, **CONTROLS}[name]
-    recipe, y = Recipe(iterations=2, augment=True), np.arange(200) % 2
+    recipe = Recipe(iterations=2, augment=True)
+    y = np.arange(200) % 2
     settings = {"network": "cnn", "width": 0.05, "recipe": recipe, **settings}
     alone, both = (make(0, **settings) for _ in range(2))
     both.partial_fit(photographs().numpy(), y, task="photographs")
@@ -100,7 +101,7 @@ def test_letters_are_read_from_one_side_even_where_other_networks_know_photograp
 def test_flat_rows_are_left_alone():
     rows = torch.rand(50, 7)
     assert not any(
-        isinstance(part, Augment) for part in front(rows, Recipe(augment=True)).modules()
+        isinstance(module, Augment) for module in front(rows, Recipe(augment=True)).modules()
     )
 
 
@@ -116,7 +117,8 @@ def test_one_cycle_rises_to_the_rate_and_falls_to_nothing():
 @pytest.mark.parametrize("name", ["single", *(name for name in REFERENCES if name != "randumb")])
 def test_every_network_learner_takes_the_strong_recipe(name):
     recipe = Recipe(epochs=1, batch_size=16, lr=1e-3, schedule="one-cycle", augment=True)
-    X, y = photographs(40).numpy(), np.arange(40) % 2
+    X = photographs(40).numpy()
+    y = np.arange(40) % 2
     learner = {**REFERENCES, **CONTROLS}[name](0, width=0.1, recipe=recipe)
     for task in ("a", "b"):
         learner.partial_fit(X, y, task=task)
@@ -124,7 +126,8 @@ def test_every_network_learner_takes_the_strong_recipe(name):
 
 
 def test_augmentation_changes_the_training_but_not_its_repeatability():
-    X, y = photographs(60).numpy(), np.arange(60) % 3
+    X = photographs(60).numpy()
+    y = np.arange(60) % 3
     recipes = [Recipe(epochs=2, augment=augment) for augment in (True, True, False)]
     once, again, plain = (
         NetworkClassifier("cnn", width=0.1, recipe=recipe, random_state=0)

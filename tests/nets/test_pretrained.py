@@ -42,7 +42,8 @@ def copy_of(name, folder):
 
 @MODELS
 def test_a_rows_features_depend_on_the_row_alone_to_the_last_bit(name):
-    backbone, rows = open_backbone(tiny_model(name)), RAW[name]
+    backbone = open_backbone(tiny_model(name))
+    rows = RAW[name]
     each = np.concatenate([backbone.run(rows[at : at + 1]) for at in range(5)])
     torch.rand(3)
     again = np.concatenate([backbone.run(rows[at : at + 1]) for at in reversed(range(5))])[::-1]
@@ -54,13 +55,15 @@ def test_a_rows_features_depend_on_the_row_alone_to_the_last_bit(name):
 
 @MODELS
 def test_batches_differ_by_rounding_only(name):
-    backbone, rows = open_backbone(tiny_model(name)), RAW[name]
+    backbone = open_backbone(tiny_model(name))
+    rows = RAW[name]
     each = np.concatenate([backbone.run(rows[at : at + 1]) for at in range(5)])
     np.testing.assert_allclose(backbone.run(rows), each, atol=1e-5)
 
 
 def test_a_resnets_features_are_its_own_pooled_output_of_standardised_pixels():
-    folder, X = tiny_model("tiny-resnet"), images()
+    folder = tiny_model("tiny-resnet")
+    X = images()
     model = AutoModel.from_pretrained(folder).eval()
     with torch.inference_mode():
         wanted = model((torch.from_numpy(X) - 0.5) / 0.5).pooler_output.flatten(1).numpy()
@@ -68,7 +71,8 @@ def test_a_resnets_features_are_its_own_pooled_output_of_standardised_pixels():
 
 
 def test_a_vision_transformers_features_are_its_class_token_unless_asked_otherwise():
-    folder, X = tiny_model("tiny-vit"), images()
+    folder = tiny_model("tiny-vit")
+    X = images()
     model = AutoModel.from_pretrained(folder).eval()
     with torch.inference_mode():
         hidden = model((torch.from_numpy(X) - 0.5) / 0.5).last_hidden_state.numpy()
@@ -91,7 +95,8 @@ def test_images_of_any_size_become_squares_of_the_models_size():
 
 
 def test_grey_images_are_read_as_three_equal_channels():
-    backbone, grey = open_backbone(tiny_model("tiny-resnet")), images(2, (1, 32, 32))
+    backbone = open_backbone(tiny_model("tiny-resnet"))
+    grey = images(2, (1, 32, 32))
     np.testing.assert_array_equal(backbone.run(grey), backbone.run(np.repeat(grey, 3, axis=1)))
 
 
@@ -113,10 +118,8 @@ def test_long_texts_are_cut_and_short_ones_left_alone():
 
 def test_the_size_is_known_without_reading_the_weights():
     for name in RAW:
-        backbone, model = (
-            open_backbone(tiny_model(name)),
-            AutoModel.from_pretrained(tiny_model(name)),
-        )
+        backbone = open_backbone(tiny_model(name))
+        model = AutoModel.from_pretrained(tiny_model(name))
         assert backbone.n_parameters == sum(weight.numel() for weight in model.parameters())
         assert backbone.nbytes >= 4 * backbone.n_parameters
 
@@ -149,7 +152,8 @@ def test_a_pickle_is_never_read(tmp_path):
 
 
 def test_a_models_own_code_is_never_run(tmp_path):
-    folder, trace = copy_of("tiny-resnet", tmp_path), tmp_path / "was-run"
+    folder = copy_of("tiny-resnet", tmp_path)
+    trace = tmp_path / "was-run"
     (folder / "own.py").write_text(f"open({str(trace)!r}, 'w')\nclass Config: pass\n")
     config = {
         "model_type": "own",
@@ -227,10 +231,10 @@ def test_the_real_resnet_50_is_read_and_tells_a_ramp_from_noise():
     backbone = open_backbone(find_model("resnet-50"), image_size=64)
     assert (backbone.n_features, backbone.n_parameters) == (2048, 23_508_032)
     ramp = np.broadcast_to(np.linspace(0, 1, 32, dtype=np.float32), (3, 32, 32))
-    one, two, noise = (
+    first, second, noise = (
         backbone.run(X[None].astype(np.float32))[0] for X in (ramp, ramp * 0.9, images(1)[0])
     )
-    assert np.linalg.norm(one - two) < 0.5 * np.linalg.norm(one - noise)
+    assert np.linalg.norm(first - second) < 0.5 * np.linalg.norm(first - noise)
 
 
 @pytest.mark.models("all-minilm-l6-v2")

@@ -55,7 +55,8 @@ def test_no_batch_has_a_single_row_unless_there_is_only_one() -> None:
 def test_the_loop_is_the_plain_pytorch_loop_bit_for_bit() -> None:
     inputs, targets = some_rows()
     recipe = Recipe(epochs=3, batch_size=10, lr=0.01)
-    ours, plain = a_model(), a_model()
+    ours = a_model()
+    plain = a_model()
     with private_randomness(np.random.default_rng(1)):
         train(ours, cross_entropy, inputs, targets, recipe)
     with private_randomness(np.random.default_rng(1)):
@@ -71,7 +72,8 @@ def test_the_loop_is_the_plain_pytorch_loop_bit_for_bit() -> None:
 
 def test_half_precision_trains_full_precision_weights_to_nearly_the_same_answers() -> None:
     inputs, targets = some_rows(200)
-    losses, weights = [], []
+    losses = []
+    weights = []
     for precision in ("float32", "bfloat16"):
         model = a_model()
         with private_randomness(np.random.default_rng(1)):
@@ -90,7 +92,8 @@ def test_half_precision_trains_full_precision_weights_to_nearly_the_same_answers
 
 
 def test_hooks_run_before_and_after_each_step() -> None:
-    model, inputs, targets = a_model(), *some_rows()
+    model = a_model()
+    inputs, targets = some_rows()
     log: list[tuple[str, float]] = []
     optimise(
         model,
@@ -105,7 +108,8 @@ def test_hooks_run_before_and_after_each_step() -> None:
 
 
 def test_before_step_may_change_the_gradients() -> None:
-    model, inputs, targets = a_model(), *some_rows()
+    model = a_model()
+    inputs, targets = some_rows()
     weight = model.weight.detach().clone()
     optimise(
         model,
@@ -118,7 +122,8 @@ def test_before_step_may_change_the_gradients() -> None:
 
 
 def test_the_cosine_falls_from_the_learning_rate_to_almost_nothing() -> None:
-    model, inputs, targets = a_model(), *some_rows()
+    model = a_model()
+    inputs, targets = some_rows()
     recipe = Recipe(iterations=8, optimiser="sgd", lr=0.2, schedule="cosine")
     optimiser = make_optimiser(model, recipe)
     rates: list[float] = []
@@ -167,9 +172,10 @@ def test_a_recipe_refuses_what_it_cannot_do(wrong: dict[str, object]) -> None:
 def test_layer_sizes_describe_the_network_that_is_built(
     network: object, shape: tuple[int, ...]
 ) -> None:
-    sizes, module = layer_sizes(network, shape, 0.1), build(network, shape, 0.1)
-    convolutions = [part for part in module.modules() if isinstance(part, nn.Conv2d)]
-    dense = [part for part in module.modules() if isinstance(part, nn.Linear)]
+    sizes = layer_sizes(network, shape, 0.1)
+    module = build(network, shape, 0.1)
+    convolutions = [layer for layer in module.modules() if isinstance(layer, nn.Conv2d)]
+    dense = [layer for layer in module.modules() if isinstance(layer, nn.Linear)]
     assert [
         (c.in_channels, c.out_channels, c.stride[0]) for c in convolutions
     ] == sizes.convolutions
@@ -181,7 +187,8 @@ def test_layer_sizes_describe_the_network_that_is_built(
 def test_the_loop_costs_next_to_nothing() -> None:
     # A step of the loop around a free model: optimiser and bookkeeping only, compared with the
     # optimiser alone.
-    model, inputs, targets = a_model(), *some_rows(64)
+    model = a_model()
+    inputs, targets = some_rows(64)
     recipe = Recipe(iterations=300, batch_size=32, optimiser="sgd", lr=0.01)
 
     def bare() -> None:

@@ -15,7 +15,8 @@ def test_prognns_old_predictions_stay_bit_for_bit(
     network: object, width: float, flat: TaskStream, images: TaskStream
 ) -> None:
     stream = images if network == "cnn" else flat
-    learner, before = tiny("prognn", network=network, width=width), {}
+    learner = tiny("prognn", network=network, width=width)
+    before = {}
     for task in stream:
         learner.partial_fit(task.X_train, task.y_train, task=task.name)
         before[task.name] = learner.predict_proba(task.X_test, task.name)
@@ -74,17 +75,19 @@ def test_df_cnn_generates_three_by_three_kernels_from_its_two_by_two_bases() -> 
 
 
 def test_df_cnn_trains_the_bases_and_the_current_part_only(images: TaskStream) -> None:
-    one, two = teach(tiny("df-cnn"), images[:1]), teach(tiny("df-cnn"), images[:2])
+    after_one = teach(tiny("df-cnn"), images[:1])
+    after_two = teach(tiny("df-cnn"), images[:2])
     for before, after in zip(
-        one.model_.parts[0].parameters(), two.model_.parts[0].parameters(), strict=True
+        after_one.model_.parts[0].parameters(), after_two.model_.parts[0].parameters(), strict=True
     ):
         assert torch.equal(before, after)
     assert any(
-        not torch.equal(a, b) for a, b in zip(one.model_.bases, two.model_.bases, strict=True)
+        not torch.equal(a, b)
+        for a, b in zip(after_one.model_.bases, after_two.model_.bases, strict=True)
     )
     X = images[0].X_test
     assert (
-        one.predict_proba(X, "first") != two.predict_proba(X, "first")
+        after_one.predict_proba(X, "first") != after_two.predict_proba(X, "first")
     ).any()  # the old task's kernels changed
 
 

@@ -106,7 +106,8 @@ def test_the_zoo_never_trains_an_old_network_again(flat: TaskStream) -> None:
 
 
 def test_the_zoos_loss_is_the_mean_negative_log_posterior(flat: TaskStream) -> None:
-    learner, task = taught("model-zoo"), flat[1]
+    learner = taught("model-zoo")
+    task = flat[1]
     y = np.array([int(label[-1]) for label in task.y_train])
     posteriors = learner.predict_proba(task.X_train, "second")
     loss = training_loss(learner.model_, 1, torch.from_numpy(task.X_train), torch.from_numpy(y))

@@ -25,7 +25,8 @@ def some_tensors(*, seed: int, positive: bool = False) -> tuple[torch.Tensor, ..
 
 
 def a_round(inputs: torch.Tensor, targets: torch.Tensor) -> Round:
-    X, y = inputs.numpy(), targets.numpy()
+    X = inputs.numpy()
+    y = targets.numpy()
     counts = np.bincount(y)
     lesson = Lesson("t", X, y, TaskRecord(np.arange(len(counts)), counts))
     known = NetworkKnowledge(seed=0, in_shape=X.shape[1:])
@@ -41,8 +42,8 @@ def test_the_penalty_gradient_is_what_autograd_says() -> None:
         sum((w**3).sum() for w in weights).backward()
     penalty.add_gradient(by_hand, strength=7.0)
     (7.0 * penalty.value(by_autograd)).backward()
-    for one, other in zip(by_hand, by_autograd, strict=True):
-        torch.testing.assert_close(one.grad, other.grad)
+    for ours, torchs in zip(by_hand, by_autograd, strict=True):
+        torch.testing.assert_close(ours.grad, torchs.grad)
 
 
 def test_a_penalty_reaches_weights_that_have_no_other_gradient() -> None:
@@ -91,9 +92,10 @@ def test_the_fast_fisher_equals_the_one_from_a_gradient_per_row(shape: tuple[int
     network = build("auto", shape, 0.03)
     model = SharedTrunk(nn.Sequential(Standardise(inputs), network), n_features=60)
     model.grow(0, 3)
-    for part in network.modules():
-        if isinstance(part, nn.BatchNorm2d):
-            nn.init.uniform_(part.running_mean), nn.init.uniform_(part.running_var, 0.5, 2.0)
+    for layer in network.modules():
+        if isinstance(layer, nn.BatchNorm2d):
+            nn.init.uniform_(layer.running_mean)
+            nn.init.uniform_(layer.running_var, 0.5, 2.0)
     model.eval()
     for fast, slow in zip(_by_layers(model, inputs, 0), _row_by_row(model, inputs, 0), strict=True):
         torch.testing.assert_close(fast, slow, rtol=1e-4, atol=1e-7)
@@ -124,10 +126,8 @@ def test_the_penalty_is_there_after_the_first_task_and_grows_when_weights_move(
     name: str, flat: TaskStream
 ) -> None:
     learner = teach(tiny(name), flat[:1])
-    penalty, weights = (
-        learner.penalty_,
-        [weight.detach() for weight in learner.model_.trunk.parameters()],
-    )
+    penalty = learner.penalty_
+    weights = [weight.detach() for weight in learner.model_.trunk.parameters()]
     assert float(penalty.value(weights)) == 0
     assert all((curvature >= 0).all() for curvature in penalty.curvature)
     assert float(penalty.value([weight + 0.1 for weight in weights])) > 0
@@ -161,8 +161,8 @@ def test_less_is_forgotten_than_by_none(name: str) -> None:
     stream = make_stream((8,), shift=1.0, seed=5)
     task = stream[0]
     kept, none = (
-        teach(tiny(one), stream).score(task.X_test, task.y_test, task="first")
-        for one in (name, "none")
+        teach(tiny(learner), stream).score(task.X_test, task.y_test, task="first")
+        for learner in (name, "none")
     )
     assert kept > none
 
@@ -194,7 +194,8 @@ def test_the_path_integral_adds_up_gradient_times_step() -> None:
 
 
 def test_a_weight_that_made_the_loss_worse_has_no_importance() -> None:
-    W, moved = torch.tensor([-1.0, 2.0]), torch.tensor([0.5, 0.3])
+    W = torch.tensor([-1.0, 2.0])
+    moved = torch.tensor([0.5, 0.3])
     torch.testing.assert_close(importance(W, moved, 0.1), torch.tensor([0.0, 2.0 / (0.09 + 0.1)]))
 
 

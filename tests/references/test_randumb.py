@@ -14,9 +14,11 @@ from lifelong.references.randumb import ClassMeans, FourierFeatures, oas_shrinka
 
 def test_incremental_means_and_covariance_equal_the_batch_ones() -> None:
     rng = np.random.default_rng(0)
-    Z, y = rng.normal(size=(60, 4)), rng.integers(3, size=60)
+    Z = rng.normal(size=(60, 4))
+    y = rng.integers(3, size=60)
     y[:10] = 0  # the first batch knows one class only
-    known, scatter = ClassMeans(np.zeros((0, 4)), np.zeros(0, np.int64)), np.zeros((4, 4))
+    known = ClassMeans(np.zeros((0, 4)), np.zeros(0, np.int64))
+    scatter = np.zeros((4, 4))
     for rows, n_classes in ((slice(0, 10), 1), (slice(10, 11), 3), (slice(11, 60), 3)):
         known, more = known.updated(Z[rows], y[rows], n_classes)
         scatter = scatter + more
@@ -28,19 +30,20 @@ def test_incremental_means_and_covariance_equal_the_batch_ones() -> None:
 
 def test_rows_in_two_parts_give_the_predictions_of_all_at_once(flat: TaskStream) -> None:
     task = flat[0]
-    whole, parts = tiny("randumb"), tiny("randumb")
+    whole = tiny("randumb")
+    in_batches = tiny("randumb")
     other = flat[1]
     for learner in (
         whole,
-        parts,
+        in_batches,
     ):  # the kernel's width comes from the first task, here the same one
         learner.partial_fit(other.X_train, other.y_train, task="second")
     whole.partial_fit(task.X_train, task.y_train, task="first")
     for rows in (slice(0, 20), slice(20, None)):
-        parts.partial_fit(task.X_train[rows], task.y_train[rows], task="first")
+        in_batches.partial_fit(task.X_train[rows], task.y_train[rows], task="first")
     np.testing.assert_allclose(
         whole.predict_proba(task.X_test, "first"),
-        parts.predict_proba(task.X_test, "first"),
+        in_batches.predict_proba(task.X_test, "first"),
         atol=1e-8,
     )
 
@@ -102,7 +105,7 @@ def test_the_kernel_width_is_the_users_where_given_and_must_be_positive(flat: Ta
 def test_learning_one_task_changes_the_covariance_of_the_other() -> None:
     learner = taught("randumb")
     assert learner.scatter_.shape == (200, 200)
-    assert sum(one.counts.sum() for one in learner.means_.values()) == 225
+    assert sum(means.counts.sum() for means in learner.means_.values()) == 225
 
 
 class _Given:

@@ -47,11 +47,12 @@ def test_each_task_is_learnt_well_above_chance_when_it_arrives(
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_recipe_decides_on_the_precision_of_training(name: str, stream: TaskStream) -> None:
     half = replace(TINY[name]["recipe"], precision="bfloat16")
-    learner, full = teach(tiny(name, recipe=half), stream), taught(name)
+    learner = teach(tiny(name, recipe=half), stream)
+    full = taught(name)
     last = stream[-1]
-    scores = [one.score(last.X_test, last.y_test, task=last.name) for one in (learner, full)]
+    scores = [taught.score(last.X_test, last.y_test, task=last.name) for taught in (learner, full)]
     assert scores[0] > scores[1] - 0.15
-    posteriors = [one.predict_proba(last.X_test, last.name) for one in (learner, full)]
+    posteriors = [taught.predict_proba(last.X_test, last.name) for taught in (learner, full)]
     assert (posteriors[0] != posteriors[1]).any()
 
 
@@ -59,10 +60,12 @@ def test_the_recipe_decides_on_the_precision_of_training(name: str, stream: Task
 def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(
     name: str, stream: TaskStream
 ) -> None:
-    one, same, other = taught(name), teach(tiny(name), stream), tiny(name, 1)
+    first = taught(name)
+    same = teach(tiny(name), stream)
+    other = tiny(name, 1)
     task = stream[0]
     np.testing.assert_array_equal(
-        one.predict_proba(task.X_test, "first"), same.predict_proba(task.X_test, "first")
+        first.predict_proba(task.X_test, "first"), same.predict_proba(task.X_test, "first")
     )
     first, second = (
         learner.partial_fit(task.X_train, task.y_train, task="first").predict_proba(task.X_test)
@@ -89,7 +92,8 @@ def test_posteriors_fit_the_heads_sum_to_one_and_do_not_depend_on_the_company(
 def test_a_failing_partial_fit_leaves_the_learner_as_it_was(name: str, stream: TaskStream) -> None:
     learner = teach(tiny(name), stream[:2])
     before = [learner.predict_proba(task.X_test, task.name) for task in stream[:2]]
-    sizes, third = learner.sizes(), stream[2]
+    sizes = learner.sizes()
+    third = stream[2]
     if name in NETWORKS:  # fails in the middle of a round
         good = learner.get_params()["recipe"]
         for task in ("first", "third"):
@@ -130,7 +134,8 @@ def test_parameters_are_stored_as_given_and_survive_cloning(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_sizes_count_what_grows(name: str, stream: TaskStream) -> None:
-    first, last = teach(tiny(name), stream[:1]).sizes(), taught(name).sizes()
+    first = teach(tiny(name), stream[:1]).sizes()
+    last = taught(name).sizes()
     assert set(first) == set(last) == {"parameters", "encoders", "channels", "rows"}
     assert first["channels"] < last["channels"]
     assert first["parameters"] < last["parameters"]

@@ -13,18 +13,23 @@ from lifelong import TaskStream
 from lifelong.references.a_gem import dot, project
 from lifelong.references.er import Reservoir
 from lifelong.references.lwf import recorded_answers, soft_cross_entropy
-from lifelong.references.replay import Memory, loss_by_row, losses_by_part
+from lifelong.references.replay import Memory, TaskRows, loss_by_row, losses_by_task
 
 
 def test_none_leaves_old_heads_as_they_were_bit_for_bit_and_moves_the_trunk(
     flat: TaskStream,
 ) -> None:
-    one, two = teach(tiny("none"), flat[:1]).model_, teach(tiny("none"), flat[:2]).model_
-    for before, after in zip(one.heads[0].parameters(), two.heads[0].parameters(), strict=True):
+    before_second = teach(tiny("none"), flat[:1]).model_
+    after_second = teach(tiny("none"), flat[:2]).model_
+    for before, after in zip(
+        before_second.heads[0].parameters(), after_second.heads[0].parameters(), strict=True
+    ):
         assert torch.equal(before, after)
     assert any(
         not torch.equal(a, b)
-        for a, b in zip(one.trunk.parameters(), two.trunk.parameters(), strict=True)
+        for a, b in zip(
+            before_second.trunk.parameters(), after_second.trunk.parameters(), strict=True
+        )
     )
 
 
@@ -40,8 +45,10 @@ def test_a_wider_head_keeps_what_it_had(flat: TaskStream) -> None:
 
 def test_lwf_does_not_touch_its_teacher_and_keeps_its_answers(flat: TaskStream) -> None:
     learner = teach(tiny("lwf"), flat[:1])
-    teacher, rows = learner.model_, torch.from_numpy(flat[1].X_train)
-    weights, answers = copy.deepcopy(teacher.state_dict()), recorded_answers(teacher, rows)
+    teacher = learner.model_
+    rows = torch.from_numpy(flat[1].X_train)
+    weights = copy.deepcopy(teacher.state_dict())
+    answers = recorded_answers(teacher, rows)
     learner.partial_fit(flat[1].X_train, flat[1].y_train, task="second")
     assert learner.model_ is not teacher
     for name, tensor in teacher.state_dict().items():
@@ -64,13 +71,16 @@ def test_soft_cross_entropy_is_smallest_where_student_and_teacher_agree() -> Non
     torch.testing.assert_close(loss, -4 * (q * q.log()).sum())
 
 
-def test_each_part_and_each_row_is_scored_on_its_own_head(flat: TaskStream) -> None:
+def test_each_batch_and_each_row_is_scored_on_its_own_head(flat: TaskStream) -> None:
     model = taught("none").model_
     X = torch.from_numpy(flat[0].X_test[:6])
-    parts = [(0, X[:2], torch.tensor([0, 2])), (2, X[2:], torch.tensor([3, 0, 1, 2]))]
-    expected = [cross_entropy(model(x, task), y) for task, x, y in parts]
-    torch.testing.assert_close(torch.stack(losses_by_part(model, parts)), torch.stack(expected))
-    tasks, targets = torch.tensor([0, 0, 2, 2, 2, 2]), torch.tensor([0, 2, 3, 0, 1, 2])
+    first = TaskRows(0, X[:2], torch.tensor([0, 2]))
+    third = TaskRows(2, X[2:], torch.tensor([3, 0, 1, 2]))
+    batches = [first, third]
+    expected = [cross_entropy(model(x, task), y) for task, x, y in batches]
+    torch.testing.assert_close(torch.stack(losses_by_task(model, batches)), torch.stack(expected))
+    tasks = torch.tensor([0, 0, 2, 2, 2, 2])
+    targets = torch.tensor([0, 2, 3, 0, 1, 2])
     order = torch.tensor([3, 0, 5, 1, 2, 4])
     by_row = loss_by_row(model.heads, model.features(X)[order], targets[order], tasks[order])
     torch.testing.assert_close(by_row, (2 * expected[0] + 4 * expected[1]) / 6)
@@ -97,8 +107,11 @@ def test_stored_rows_are_copies() -> None:
 
 
 def test_the_reservoir_holds_every_row_equally_often() -> None:
-    n, capacity, repeats = 40, 8, 2000
-    X, y = np.arange(n, dtype=np.float32)[:, None], np.zeros(n, np.intp)
+    n = 40
+    capacity = 8
+    repeats = 2000
+    X = np.arange(n, dtype=np.float32)[:, None]
+    y = np.zeros(n, np.intp)
     counts = np.zeros(n)
     rng = np.random.default_rng(0)
     for _ in range(repeats):

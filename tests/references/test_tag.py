@@ -18,10 +18,8 @@ def one_step(weight: nn.Parameter, optimiser: TagRMSProp, gradient: list[float])
 def test_the_first_task_takes_rmsprop_steps() -> None:
     weight = nn.Parameter(torch.tensor([1.0, 2.0]))
     reference = nn.Parameter(weight.detach().clone())
-    ours, torchs = (
-        TagRMSProp([weight], [], [], lr=0.01, b=5.0),
-        torch.optim.RMSprop([reference], lr=0.01, alpha=0.99),
-    )
+    ours = TagRMSProp([weight], [], [], lr=0.01, b=5.0)
+    torchs = torch.optim.RMSprop([reference], lr=0.01, alpha=0.99)
     for gradient in ([0.3, -1.0], [0.1, 0.0], [-0.2, 0.5]):
         one_step(weight, ours, gradient)
         reference.grad = torch.tensor(gradient)
@@ -30,7 +28,8 @@ def test_the_first_task_takes_rmsprop_steps() -> None:
 
 
 def test_two_tasks_by_hand() -> None:
-    b, lr = 2.0, 0.1
+    b = 2.0
+    lr = 0.1
     first = nn.Parameter(torch.tensor([0.0, 0.0]))
     optimiser = TagRMSProp([first], [], [], lr=lr, b=b)
     one_step(first, optimiser, [3.0, 4.0])
@@ -60,10 +59,12 @@ def test_a_step_against_an_earlier_task_is_smaller_than_one_along_it() -> None:
 
 
 def test_a_head_takes_plain_steps_and_a_zero_gradient_does_no_harm() -> None:
-    shared, head = nn.Parameter(torch.ones(2)), nn.Parameter(torch.ones(2))
+    shared = nn.Parameter(torch.ones(2))
+    head = nn.Parameter(torch.ones(2))
     past = Moments((torch.zeros(2),), (torch.zeros(2),))
     optimiser = TagRMSProp([shared], [head], [past], lr=0.01, b=5.0)
-    shared.grad, head.grad = torch.zeros(2), torch.tensor([2.0, -2.0])
+    shared.grad = torch.zeros(2)
+    head.grad = torch.tensor([2.0, -2.0])
     optimiser.step()
     assert torch.equal(shared, torch.ones(2))
     torch.testing.assert_close(head, torch.tensor([0.9, 1.1]))  # lr · g / √(0.01 g²) = 10 lr

@@ -14,8 +14,9 @@ SGD = Recipe(epochs=8, batch_size=10, optimiser="sgd", lr=0.05)
 RMSPROP = Recipe(iterations=80, batch_size=10, optimiser="rmsprop", lr=3e-3)
 TINY: dict[str, dict[str, Any]] = {
     **{
-        name: {"network": (16,), "recipe": ADAM} if one.trains_network else {}
-        for name, one in REFERENCES.items()
+        name: {"network": (16,), "recipe": ADAM}
+        for name, entry in REFERENCES.items()
+        if entry.trains_network
     },
     "er": {"network": (16,), "recipe": SGD, "capacity": 9},
     "a-gem": {"network": (16,), "recipe": SGD, "rows_per_class": 3, "reference_size": 20},
@@ -60,7 +61,7 @@ def make_stream(
         labels = np.array([f"{name}-{k}" for k in range(n_classes)])[y]
         return Task(name, X[:half], labels[:half], X[half:], labels[half:])
 
-    return TaskStream([task(number, *one) for number, one in enumerate(N_CLASSES.items())])
+    return TaskStream([task(number, *classes) for number, classes in enumerate(N_CLASSES.items())])
 
 
 def teach(learner: Learner, stream: TaskStream) -> Learner:
@@ -73,7 +74,9 @@ def teach(learner: Learner, stream: TaskStream) -> Learner:
 @cache
 def stream_for(name: str) -> TaskStream:
     """Images for DF-CNN, flat rows for all others."""
-    return make_stream((2, 8, 8) if name == "df-cnn" else (8,))
+    if name == "df-cnn":
+        return make_stream((2, 8, 8))
+    return make_stream((8,))
 
 
 @cache

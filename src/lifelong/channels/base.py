@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._validation import Codes
-from lifelong.encoders.base import Mask, Representation
+from lifelong.encoders.base import Mask, Representation, take_rows
 from lifelong.tasks.base import TaskName
 
 Posteriors = NDArray[np.float64]  # (n, K), rows sum to 1
@@ -28,14 +28,29 @@ class Seen:
     rows : (n,)
         Which of the task's rows, in the order in which it got them.
     weights : (n,), optional
-        How much each row counts; None: 1.
+        How much each row counts; None, the default: 1.
     in_bag : (n,) or (n, B), optional
         Given where it is the task's own encoder: the rows that it, or each of its trees, trained
-        on.
-    n_leaves : int
+        on. None, the default: the encoder has trained on none of them.
+    n_leaves : int, default 0
         Leaves of a forest, through all its trees; 0 for dense vectors.
-    n_answers : int
-        So many of the last columns are the encoder's own posteriors over its own classes.
+    n_answers : int, default 0
+        So many of the last columns are the encoder's own posteriors over its own classes; 0, the
+        default: none are.
+
+    Examples
+    --------
+    An encoder that has trained on the first of three rows:
+
+    >>> Z = np.zeros((3, 2), dtype=np.float32)
+    >>> in_bag = np.array([True, False, False])
+    >>> seen = Seen(Z, np.array([0, 1, 1]), np.arange(3), in_bag=in_bag)
+    >>> seen.held_out().rows
+    array([1, 2])
+
+    See Also
+    --------
+    lifelong.Channel : what learns from it.
     """
 
     Z: Representation
@@ -67,14 +82,33 @@ class Seen:
             Z=self.Z[which],
             y=self.y[which],
             rows=self.rows[which],
-            weights=None if self.weights is None else self.weights[which],
-            in_bag=None if self.in_bag is None else self.in_bag[which],
+            weights=take_rows(self.weights, which),
+            in_bag=take_rows(self.in_bag, which),
         )
 
 
 @runtime_checkable
 class Channel(Protocol):
-    """What to learn: settings, and how a channel begins."""
+    """What to learn: settings, and how a channel begins.
+
+    Any object with this method will do; :func:`lifelong.testing.check_channel` tests yours.
+
+    Examples
+    --------
+    >>> from lifelong import LeafChannel
+    >>> isinstance(LeafChannel(), Channel)
+    True
+
+    See Also
+    --------
+    lifelong.LeafChannel, lifelong.ForestChannel : the paper's.
+    lifelong.RidgeChannel, lifelong.NeighboursChannel : others of ours.
+    lifelong.Silly : a learner with a channel of your choice.
+
+    References
+    ----------
+    Vogelstein, Dey et al., Simple Lifelong Learning Machines, TPAMI 2025: Algorithms 2 to 4.
+    """
 
     def start(self, class_counts: NDArray[np.int64]) -> "FittedChannel":
         """A channel that has seen nothing yet, for a task with these rows per class (K,)."""
@@ -125,7 +159,8 @@ class RandomChannel(_Fitted, Protocol):
 
 
 FittedChannel = PlainChannel | RandomChannel
-"""A channel that has learnt."""
+"""A channel that has learnt: a :class:`PlainChannel`, or a :class:`RandomChannel` where learning
+is random."""
 
 
 @runtime_checkable

@@ -35,6 +35,10 @@ class ForestChannel:
     See Also
     --------
     RidgeChannel : closed form; faster and more accurate on networks.
+
+    References
+    ----------
+    Vogelstein, Dey et al., Simple Lifelong Learning Machines, TPAMI 2025: SiLLy-N.
     """
 
     n_trees: int = saved(COUNT, default=20)
@@ -92,7 +96,10 @@ class FittedForestChannel:
         known = self.forests.get(name)
         if known is None:
             drawn = bootstrap(len(seen), self.n_trees, rng=rng)
-            times = drawn if times is None else drawn * times
+            if times is None:
+                times = drawn
+            else:
+                times = drawn * times
             bag = np.asarray(times, dtype=np.float64)
             forest = grow_forest(
                 seen.Z, seen.y, weights=bag, rng=rng, n_jobs=n_jobs, max_features="sqrt"

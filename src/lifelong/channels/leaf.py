@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lifelong._cache import Cache
 from lifelong._validation import Codes
 from lifelong.channels.base import Posteriors, Seen, average, n_rows_of, no_counts
+from lifelong.encoders.base import take_rows
 from lifelong.encoders.forest import Leaves
 from lifelong.schema import COUNT, COUNTERS, Array, PerEncoder, saved
 from lifelong.tasks.base import TaskName
@@ -40,6 +41,10 @@ class LeafChannel:
     See Also
     --------
     RidgeChannel : closed form, with learnt weights; more accurate and larger.
+
+    References
+    ----------
+    Vogelstein, Dey et al., Simple Lifelong Learning Machines, TPAMI 2025: SiLLy-F.
     """
 
     min_rows: int = saved(COUNT, default=1)
@@ -120,15 +125,16 @@ def count_leaves(
     asked = cell >= 0
     if not asked.all():
         cell = cell[asked]
-        weights = None if weights is None else weights[asked]
+        weights = take_rows(weights, asked)
     counts = np.bincount(cell, weights, minlength=n_leaves * n_classes)
     return smallest(counts.reshape(n_leaves, n_classes))
 
 
 def add_counts(known: Counts, more: Counts) -> Counts:
     """The counts of both, in numbers that are wide enough."""
-    wide = np.float64 if known.dtype.kind == "f" else np.uint64
-    return smallest(known.astype(wide) + more)
+    if known.dtype.kind == "f":
+        return smallest(known.astype(np.float64) + more)
+    return smallest(known.astype(np.uint64) + more)
 
 
 def smallest(counts: NDArray[Any]) -> Counts:

@@ -44,8 +44,9 @@ class NeighboursChannel:
     Parameters
     ----------
     n_neighbours : int, optional
-        k. None takes k = √n: as rows arrive k grows without bound while k/n falls to 0, which is
-        what makes nearest neighbours consistent.
+        k: more neighbours give smoother posteriors. None, the default, takes k = √n: as rows
+        arrive k grows without bound while k/n falls to 0, which is what makes nearest neighbours
+        consistent.
 
     Examples
     --------
@@ -55,6 +56,11 @@ class NeighboursChannel:
     See Also
     --------
     RidgeChannel : keeps a sample of the rows, and answers faster.
+
+    References
+    ----------
+    Stone, Consistent Nonparametric Regression, Annals of Statistics 1977: when nearest neighbours
+    are consistent.
     """
 
     n_neighbours: int | None = saved(_COUNT_OR_NONE, default=None)
@@ -82,8 +88,8 @@ class KnownRows:
     @property
     def nbytes(self) -> int:
         """Bytes of all of it."""
-        weights = 0 if self.weights is None else self.weights.nbytes
-        return self.Z.nbytes + self.y.nbytes + weights
+        arrays = (self.Z, self.y, self.weights)
+        return sum(array.nbytes for array in arrays if array is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,12 +130,14 @@ class FittedNeighbours:
         k = min(self.n_neighbours or max(1, round(n**0.5)), n)
         search = NearestNeighbors(n_neighbors=k).fit(known.Z)
         nearest = search.kneighbors(Z, return_distance=False)  # (n, k)
-        weights = np.ones(n) if known.weights is None else known.weights
-        w = weights[nearest]
-        shares = w / w.sum(axis=1, keepdims=True)
+        weights = known.weights
+        if weights is None:
+            weights = np.ones(n)
+        weights = weights[nearest]  # (n, k)
+        normalised = weights / weights.sum(axis=1, keepdims=True)
         n_classes = len(self.class_counts)
         cells = np.arange(len(Z))[:, None] * n_classes + known.y[nearest]  # (n, k): places in votes
-        votes = np.bincount(cells.ravel(), shares.ravel(), minlength=len(Z) * n_classes)
+        votes = np.bincount(cells.ravel(), normalised.ravel(), minlength=len(Z) * n_classes)
         return np.asarray(votes, dtype=np.float64).reshape(len(Z), n_classes)
 
     @property

@@ -27,7 +27,8 @@ from lifelong.exceptions import DatasetError
 
 SHARD = 128  # rows: what a kill can cost
 _KEY = 16  # bytes
-_KEPT, _KEPT_BYTES = 4, 2**26  # results of recent calls, unless they are large
+_RECENT_CALLS = 4  # whose results stay in memory
+_RECENT_BYTES = 2**26  # of one result: larger ones do not stay
 
 
 def key_of(row: Any) -> bytes:
@@ -137,16 +138,22 @@ def features_of(
     ``identity`` is all that features depend on besides the row. Without ``cache_dir`` nothing is
     written.
     """
-    call = (identity, cache_dir, key_of(rows if isinstance(rows, np.ndarray) else repr(rows)))
+    if isinstance(rows, np.ndarray):
+        key = key_of(rows)
+    else:
+        key = key_of(repr(rows))
+    call = (identity, cache_dir, key)
     with _lock:  # two threads that ask for the same rows compute them once
         if call not in _recent:
-            folder = None if cache_dir is None else cache_dir / f"{name}-{_digest(identity)}"
-            store = None if folder is None else _stores.setdefault(folder, FeatureStore(folder))
+            store = None
+            if cache_dir is not None:
+                folder = cache_dir / f"{name}-{_digest(identity)}"
+                store = _stores.setdefault(folder, FeatureStore(folder))
             features = _collect(rows, [key_of(row) for row in rows], run, store, name, batch)
-            if features.nbytes > _KEPT_BYTES:
+            if features.nbytes > _RECENT_BYTES:
                 return features
             _recent[call] = features
-            while len(_recent) > _KEPT:
+            while len(_recent) > _RECENT_CALLS:
                 _recent.popitem(last=False)
         _recent.move_to_end(call)
         return _recent[call].copy()
@@ -160,7 +167,9 @@ def _collect(
     name: str,
     batch: int,
 ) -> Rows:
-    found = {} if store is None else store.find(keys)
+    found = {}
+    if store is not None:
+        found = store.find(keys)
     first = {key: position for position, key in reversed(list(enumerate(keys))) if key not in found}
     missing = sorted(first.values())
     starts = range(0, len(missing), batch)

@@ -29,13 +29,32 @@ class FittedForest:
     """A forest that has been grown.
 
     Leaves are numbered through all its trees, so that one table can hold them all.
+
+    Attributes
+    ----------
+    trees : sequence of scikit-learn's Tree
+        Their structure alone; what they say about classes is in channels.
+    leaf_of_node : tuple of arrays
+        Per tree: node number → number of the leaf, −1 for inner nodes.
+    n_leaves : int
+        Through all trees.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((30, 4), dtype=np.float32)
+    >>> forest = ForestEncoder(n_trees=3).fit(X, np.arange(30) % 2, rng=rng)
+    >>> bool(forest.encode(X).max() < forest.n_leaves)
+    True
+
+    See Also
+    --------
+    lifelong.ForestEncoder : how it is grown.
     """
 
     saved_as: ClassVar[str] = "forest"
     trees: Sequence[Tree]
-    leaf_of_node: tuple[
-        Leaves, ...
-    ]  # per tree: node number → forest-wide leaf number (inner nodes: -1)
+    leaf_of_node: tuple[Leaves, ...]
     n_leaves: int
 
     @classmethod
@@ -99,7 +118,8 @@ class ForestEncoder:
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> X, y = rng.random((30, 4), dtype=np.float32), np.arange(30) % 2
+    >>> X = rng.random((30, 4), dtype=np.float32)
+    >>> y = np.arange(30) % 2
     >>> ForestEncoder(n_trees=3).fit(X, y, rng=rng).encode(X).shape
     (30, 3)
 

@@ -40,21 +40,23 @@ def frozen_features(backbone: Backbone, cache_dir: Cache, rows: Any) -> Rows:
     checked = _check(backbone, rows)
     if isinstance(checked, np.ndarray) and checked.shape[1:] == (backbone.n_features,):
         return checked
-    folder = (
-        user_cache() / "features"
-        if cache_dir == "auto"
-        else None
-        if cache_dir is None
-        else Path(cache_dir)
-    )
     return features_of(
         checked,
         lambda batch: _run(backbone, batch),
         identity=backbone.identity,
         name=backbone.name,
         batch=backbone.batch_size,
-        cache_dir=folder,
+        cache_dir=_folder(cache_dir),
     )
+
+
+def _folder(cache_dir: Cache) -> Path | None:
+    """Where features are kept on disk, if they are."""
+    if cache_dir is None:
+        return None
+    if cache_dir == "auto":
+        return user_cache() / "features"
+    return Path(cache_dir)
 
 
 def _run(backbone: Backbone, batch: list[Any]) -> Rows:
@@ -70,7 +72,9 @@ def _run(backbone: Backbone, batch: list[Any]) -> Rows:
 def _check(backbone: Backbone, rows: Any) -> Any:
     """Raw rows of the kind that the network reads, or features."""
     if backbone.kind == "texts" and (isinstance(rows, str) or not _holds_numbers(rows)):
-        texts = [] if isinstance(rows, str) else list(rows)
+        texts: list[Any] = []
+        if not isinstance(rows, str):
+            texts = list(rows)
         if not texts or not all(isinstance(text, str) for text in texts):
             raise InputError(f"{backbone.name} reads a list of texts (str), at least one.")
         return texts
@@ -78,30 +82,30 @@ def _check(backbone: Backbone, rows: Any) -> Any:
     if X.shape[1:] == (backbone.n_features,):
         return X
     if X.ndim != {"images": 4, "texts": None, "sounds": 2}[backbone.kind]:
-        advice = (
-            " Turn texts into rows first: X = encoder.features(texts)."
-            if backbone.kind == "texts"
-            else ""
-        )
+        advice = ""
+        if backbone.kind == "texts":
+            advice = " Turn texts into rows first: X = encoder.features(texts)."
         raise InputError(
             f"{backbone.name} reads {_READS[backbone.kind]}, or their features (n,"
             f" {backbone.n_features}); these rows have shape {X.shape}.{advice}"
         )
-    return _check_images(backbone, X) if backbone.kind == "images" else X
+    if backbone.kind == "images":
+        _check_images(backbone, X)
+    return X
 
 
 def _holds_numbers(rows: Any) -> bool:
     return getattr(getattr(rows, "dtype", None), "kind", "O") in "fiub"
 
 
-def _check_images(backbone: Backbone, X: Rows) -> Rows:
+def _check_images(backbone: Backbone, X: Rows) -> None:
     if X.shape[1] not in (1, 3):
         raise InputError(
             f"{backbone.name} reads images of 1 or 3 channels; these have {X.shape[1]}."
         )
-    low, high = float(X.min()), float(X.max())
+    low = float(X.min())
+    high = float(X.max())
     if low < 0 or high > 1:
         raise InputError(
             f"Images must have values in [0, 1]; these go from {low:g} to {high:g}. Divide by 255?"
         )
-    return X

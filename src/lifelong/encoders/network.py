@@ -11,7 +11,7 @@ from torch import nn
 
 from lifelong._once import digest, once
 from lifelong._validation import Codes, Rows, check_count
-from lifelong.encoders.base import Mask, honest_split
+from lifelong.encoders.base import Mask, honest_split, take_rows
 from lifelong.nets.architectures import Network, SideBySide, middle, n_answers
 from lifelong.nets.augmentation import both_sides
 from lifelong.nets.once import described
@@ -70,17 +70,19 @@ class NetworkEncoder:
 
     Parameters
     ----------
-    network : "auto", "cnn", "mlp", hidden sizes such as (10, 10), or a function in_shape →
-    nn.Module
-        ``"auto"``, the default, is the paper's CNN for images and its tabular MLP for flat rows.
+    network : str, tuple, or callable, default "auto"
+        ``"auto"`` is the paper's CNN for images and its tabular MLP for flat rows; ``"cnn"`` and
+        ``"mlp"`` say which; hidden sizes such as ``(10, 10)`` are an MLP of that size; a function
+        in_shape → nn.Module makes whatever you like.
     width : float, default 1
         Multiplies the size of every layer: 0.25 is the paper's four times narrower network.
     max_samples : float, default 0.67
         Share of rows that the network trains on; the task's own channel learns from the others.
     recipe : Recipe, default Recipe.paper()
-        How it is trained.
+        How it is trained: epochs, learning rate, augmentation and the like.
     device : str, default "auto"
-        The GPU where there is one.
+        Where it is trained, in torch's words; ``"auto"`` is the GPU where there is one. Other
+        devices round differently.
     layer : "last" or "middle", default "last"
         What the representation is. The last hidden layer (the paper) tells mostly about the
         network's own classes; all convolutions of a CNN and its answer, or all hidden layers of an
@@ -98,6 +100,10 @@ class NetworkEncoder:
     --------
     lifelong.ForestEncoder : forests, which need no torch.
     lifelong.PretrainedEncoder : networks that were trained before the first task.
+
+    References
+    ----------
+    Vogelstein, Dey et al., Simple Lifelong Learning Machines, TPAMI 2025: SiLLy-N.
     """
 
     takes_weights: ClassVar[bool] = True
@@ -139,7 +145,7 @@ class NetworkEncoder:
                 recipe=self.recipe,
                 rng=rng,
                 device=choose_device(self.device),
-                weights=None if weights is None else weights[in_bag],
+                weights=take_rows(weights, in_bag),
             )
             for _ in range(self.n_networks)
         ]
@@ -150,6 +156,8 @@ class NetworkEncoder:
             some = torch.from_numpy(rows[::every]).to(choose_device(self.device))
             with one_thread():
                 networks = [middle(network, head, front(some)) for (_, network), head in trained]
-        together = networks[0] if self.n_networks == 1 else SideBySide(networks)
+        together = networks[0]
+        if self.n_networks > 1:
+            together = SideBySide(networks)
         body = nn.Sequential(front, together).eval().requires_grad_(False)
         return FittedNetwork(body, X.shape[1:])

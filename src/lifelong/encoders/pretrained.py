@@ -32,34 +32,57 @@ class PretrainedEncoder:
     source : str or Path
         A folder in the Hugging Face format (config.json, model.safetensors and what goes with
         them), or a hub id.
-    tune : "none", "last-two" or a number of layers
+    tune : "none", "last-two" or int, default "none"
         ``"none"``: the network's features as they are; no task trains anything, so one encoder
         serves them all (``budget=1``). ``"last-two"`` is the paper's: two linear layers on top,
         trained per task, with a ReLU between; the representation is what lies between them. A
         number n trains n linear layers.
-    hidden : int
-        Neurons of each trained layer but the last.
+    hidden : int, default 512
+        Neurons of each trained layer but the last: the length of the representation, where any
+        layer is trained.
     image_size : int, optional
         Images are resized to so many pixels; the size the model was trained on if left out. Smaller
         is faster.
-    pooling : "auto", "first" or "mean"
-        A class token where a vision transformer has one, and the average otherwise.
+    pooling : "auto", "first" or "mean", default "auto"
+        How the network's tokens become one vector: the first (a class token), or their average.
+        ``"auto"`` takes a class token where a vision transformer has one, and the average
+        otherwise.
     max_tokens : int, optional
         Longer texts are cut; the model's own limit if left out.
-    batch_size : int
+    batch_size : int, default 1
         Rows that go through the network at once: 1 answers single rows fastest, 16 is faster for
         thousands of small images and on a GPU. Other sizes round differently and have a cache of
         their own.
-    max_samples : float
-        Share of a task's rows that its layers train on, if it trains any.
-    recipe : Recipe
-        How the layers are trained.
-    cache_dir : path, "auto" or None
+    max_samples : float, default 0.67
+        Share of a task's rows that its layers train on, if it trains any; its own channel learns
+        from the others.
+    recipe : Recipe, default Recipe(epochs=10, lr=1e-3)
+        How the layers are trained, if any are.
+    cache_dir : path, "auto" or None, default "auto"
         Where features are kept on disk; ``"auto"`` is the user's cache, None keeps them in memory
         for a few calls.
-    device : str
+    device : str, default "auto"
+        Where the network runs, in torch's words; ``"auto"`` is the GPU where there is one.
     revision : str, optional
-        Of a hub id.
+        Of a hub id: a branch, a tag or a commit. None takes the newest.
+
+    Examples
+    --------
+    Nothing is read before the first row comes:
+
+    >>> encoder = PretrainedEncoder("folder/of/a/model", tune="last-two", hidden=64)
+    >>> encoder.hidden
+    64
+
+    See Also
+    --------
+    lifelong.NetworkEncoder : networks that each task trains from the beginning.
+    lifelong.SillyNetwork : takes it as ``encoder=``.
+
+    References
+    ----------
+    Vogelstein, Dey et al., Simple Lifelong Learning Machines, TPAMI 2025: pretrained networks
+    whose last two layers are trained.
     """
 
     source: str | Path
@@ -109,9 +132,9 @@ class PretrainedEncoder:
     @property
     def _n_hidden(self) -> int:
         """Trained layers before the last one."""
-        return (
-            {"none": 0, "last-two": 1}[self.tune] if isinstance(self.tune, str) else self.tune - 1
-        )
+        if isinstance(self.tune, str):
+            return {"none": 0, "last-two": 1}[self.tune]
+        return self.tune - 1
 
     def features(self, rows: Any) -> Rows:
         """Frozen features (n, d) of raw rows; rows of d numbers are features already and stay so.
@@ -124,11 +147,9 @@ class PretrainedEncoder:
 
     def split(self, y: Codes, *, rng: np.random.Generator) -> Mask:
         """In-bag rows (n,). Frozen features saw no label: no row is in-bag, and all are honest."""
-        return (
-            honest_split(y, self.max_samples, rng=rng)[:, 0]
-            if self._n_hidden
-            else np.zeros(len(y), dtype=bool)
-        )
+        if not self._n_hidden:
+            return np.zeros(len(y), dtype=bool)
+        return honest_split(y, self.max_samples, rng=rng)[:, 0]
 
     def fit(
         self,
@@ -139,7 +160,8 @@ class PretrainedEncoder:
         rng: np.random.Generator,
     ) -> "FittedPretrained":
         """Train the last layers on the features of the in-bag rows, if any are to be trained."""
-        in_bag = self.split(y, rng=rng) if in_bag is None else in_bag
+        if in_bag is None:
+            in_bag = self.split(y, rng=rng)
         if not self._n_hidden:
             return FittedPretrained(self, None)
         layers = NetworkEncoder(
@@ -173,7 +195,9 @@ class FittedPretrained:
     def encode(self, X: Rows) -> Representation:
         """The last hidden layer (n, d)."""
         features = self.settings.features(X)
-        return features if self.layers is None else self.layers.encode(features)
+        if self.layers is None:
+            return features
+        return self.layers.encode(features)
 
     @property
     def shared(self) -> Backbone:
@@ -185,9 +209,13 @@ class FittedPretrained:
     @property
     def n_parameters(self) -> int:
         """Weights of the network and of the task's layers."""
-        return self.shared.n_parameters + (0 if self.layers is None else self.layers.n_parameters)
+        if self.layers is None:
+            return self.shared.n_parameters
+        return self.shared.n_parameters + self.layers.n_parameters
 
     @property
     def nbytes(self) -> int:
         """Bytes of the network and of the task's layers."""
-        return self.shared.nbytes + (0 if self.layers is None else self.layers.nbytes)
+        if self.layers is None:
+            return self.shared.nbytes
+        return self.shared.nbytes + self.layers.nbytes

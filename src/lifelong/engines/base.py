@@ -80,7 +80,8 @@ class Engine(ABC):
         Events of a row are in order, and each comes once, however often its worker dies; the last
         is :class:`Ended`.
         """
-        generate, waiting = self.place(generate), enumerate(rows)
+        generate = self.place(generate)
+        waiting = enumerate(rows)
         running = 0
         try:
             while True:
@@ -112,8 +113,10 @@ def work(versions: Versions, generate: Generate, *row: Any) -> Iterator[Any]:
 def answers(address: str, seconds: float = 3.0) -> bool:
     """Whether somebody listens at host:port."""
     try:
-        parts = urlsplit(address if "://" in address else f"//{address}")
-        socket.create_connection((parts.hostname, parts.port or 0), timeout=seconds).close()
+        if "://" not in address:
+            address = f"//{address}"
+        found = urlsplit(address)
+        socket.create_connection((found.hostname, found.port or 0), timeout=seconds).close()
     except (OSError, ValueError):
         return False
     return True

@@ -32,7 +32,7 @@ def engine(
 
     Parameters
     ----------
-    name : "local", "ray" or "dask"
+    name : "local", "ray" or "dask", default "local"
         The last two need an extra: ``pip install 'lifelong[ray]'`` or ``'lifelong[dask]'``.
     address : str, optional
         ``host:port`` of a Ray head (or ``"auto"``) or of a Dask scheduler. Left out: the cluster
@@ -40,6 +40,11 @@ def engine(
         with the block.
     n_workers : int, optional
         How many workers a cluster has that is started here; one per core if left out.
+
+    Raises
+    ------
+    EngineError
+        If the cluster cannot be reached, or has other versions of what results depend on.
 
     Examples
     --------

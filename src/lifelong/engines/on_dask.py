@@ -28,9 +28,8 @@ from lifelong.engines.base import (
 from lifelong.engines.versions import Versions, check_versions
 from lifelong.exceptions import EngineError
 
-_TOLD_BYTES = (
-    2**16
-)  # larger events come with the result: what is told at once passes through the scheduler
+# Larger events come with the result: those that are sent at once pass through the scheduler.
+_AT_ONCE_BYTES = 2**16
 _NO_WARNING = {"distributed.admin.large-graph-warning-threshold": "1TB"}
 
 
@@ -46,11 +45,10 @@ class DaskEngine(Engine):
         self._client, self._ours, self._cluster = _connect(address, n_workers)
         self.address = self._client.scheduler.address
         self._topic = f"lifelong-{uuid4().hex}"
-        self._news: queue.SimpleQueue[tuple[str, int, bytes | None]] = (
-            queue.SimpleQueue()
-        )  # key, position, event
+        # key, position, event
+        self._news: queue.SimpleQueue[tuple[str, int, bytes | None]] = queue.SimpleQueue()
         self._running: dict[str, _Running] = {}
-        self._heard = time.monotonic()
+        self._last_answer = time.monotonic()
         self._client.subscribe_topic(self._topic, lambda event: self._news.put(tuple(event[1])))
 
     @property
@@ -60,9 +58,8 @@ class DaskEngine(Engine):
         return max(sum(threads.values()), 1)
 
     def place(self, value: Value) -> Value:
-        placed: Value = self._submit(
-            _same, value
-        )  # and not scatter(): that is gone with its worker
+        # Not scatter(): what that places is gone with its worker.
+        placed: Value = self._submit(_same, value)
         return placed
 
     def check(self) -> None:
@@ -98,19 +95,19 @@ class DaskEngine(Engine):
 
     def _next(self) -> list[tuple[int, Any]]:
         try:
-            key, position, told = self._news.get(timeout=1.0)
+            key, position, content = self._news.get(timeout=1.0)
         except queue.Empty:
             if self._client.status == "running":
-                self._heard = time.monotonic()
-            elif time.monotonic() - self._heard > PATIENCE:
+                self._last_answer = time.monotonic()
+            elif time.monotonic() - self._last_answer > PATIENCE:
                 raise self._lost() from None
             return []
         running = self._running.get(key)
         if running is None:  # it has come with the result already
             return []
-        if told is None:
+        if content is None:
             return [(running.number, event) for event in self._ended(key)]
-        return [(running.number, event) for event in running.new(position, [told])]
+        return [(running.number, event) for event in running.new(position, [content])]
 
     def _ended(self, key: str) -> Iterator[Any]:
         running = self._running.pop(key)
@@ -118,7 +115,9 @@ class DaskEngine(Engine):
             raise self._lost()
         with self._connected():
             error = running.future.exception()
-            result = running.future.result() if error is None else []
+            result = []
+            if error is None:
+                result = running.future.result()
         if error is None:
             yield from running.new(0, result)
         elif isinstance(error, KilledWorker):
@@ -145,11 +144,15 @@ class _Running:
     """A piece of work, and how many of its events have been handed on."""
 
     def __init__(self, number: int, future: Any) -> None:
-        self.number, self.future, self._known = number, future, 0
+        self.number = number
+        self.future = future
+        self._known = 0
 
     def new(self, position: int, events: list[bytes]) -> list[Any]:
         """Of events from ``position`` on, those that are next: work begun again says the same."""
-        fresh = events[max(self._known - position, 0) :] if position <= self._known else []
+        fresh: list[bytes] = []
+        if position <= self._known:
+            fresh = events[self._known - position :]
         self._known += len(fresh)
         return [loads(event) for event in fresh]
 
@@ -188,10 +191,10 @@ def _same(value: Value) -> Value:
 
 
 def _work(topic: str, key: str, versions: Versions, generate: Generate, *row: Any) -> list[bytes]:
-    """All events of a piece of work; small ones are told at once, too."""
+    """All events of a piece of work; small ones are sent at once, too."""
     events = []
     for position, event in enumerate(work(versions, generate, *row)):
         events.append(dumps(event))
-        if len(events[-1]) < _TOLD_BYTES:
+        if len(events[-1]) < _AT_ONCE_BYTES:
             get_worker().log_event(topic, [key, position, events[-1]])
     return events

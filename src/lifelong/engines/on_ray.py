@@ -54,16 +54,17 @@ class RayEngine(Engine):
             num_returns="streaming", max_retries=RETRIES, num_cpus=1, scheduling_strategy="SPREAD"
         )
         self._running: dict[Any, int] = {}  # generator of references → number
-        self._heard = time.monotonic()
-        self._counted, self._count = -_COUNT_SECONDS, 1
+        self._last_answer = time.monotonic()
+        self._counted = -_COUNT_SECONDS
+        self._count = 1
 
     @property
     def n_workers(self) -> int:
         now = time.monotonic()
-        if now - self._counted > _COUNT_SECONDS and answers(
-            self.address
-        ):  # who asks a dead head waits for minutes
-            self._counted, self._count = now, max(int(ray.cluster_resources().get("CPU", 1)), 1)
+        # Who asks a dead head for its resources waits for minutes.
+        if now - self._counted > _COUNT_SECONDS and answers(self.address):
+            self._counted = now
+            self._count = max(int(ray.cluster_resources().get("CPU", 1)), 1)
         return self._count
 
     def place(self, value: Value) -> Value:
@@ -79,16 +80,16 @@ class RayEngine(Engine):
         }
         end = time.monotonic() + _CHECK_SECONDS
         while asked:
-            for one in ray.wait(list(asked), timeout=1.0)[0]:
-                del asked[one]
+            for answer in ray.wait(list(asked), timeout=1.0)[0]:
+                del asked[answer]
                 try:
-                    ray.get(one)
+                    ray.get(answer)
                 except (TaskUnschedulableError, NodeDiedError):
                     # The node has gone: Ray needs a while to notice, and then nobody works there.
                     continue
                 except RayError as error:
                     raise _cause(error) from None
-            asked = {one: node for one, node in asked.items() if node in _alive()}
+            asked = {answer: node for answer, node in asked.items() if node in _alive()}
             if asked and time.monotonic() > end:
                 raise EngineError(
                     f"A node of the Ray cluster at {self.address} did not answer for two minutes."
@@ -104,11 +105,11 @@ class RayEngine(Engine):
     def _next(self) -> list[tuple[int, Any]]:
         ready, _ = ray.wait(list(self._running), timeout=1.0, fetch_local=True)
         if ready:
-            self._heard = time.monotonic()
-            return [self._event(one) for one in ready]
+            self._last_answer = time.monotonic()
+            return [self._event(events) for events in ready]
         if answers(self.address):
-            self._heard = time.monotonic()
-        elif time.monotonic() - self._heard > PATIENCE:
+            self._last_answer = time.monotonic()
+        elif time.monotonic() - self._last_answer > PATIENCE:
             raise self._lost()
         return []
 
@@ -145,9 +146,8 @@ def _connect(address: str | None, n_workers: int | None) -> None:
         check_reachable("Ray", str(address), "ray start --head")
     options: dict[str, Any] = {"address": address}
     if address is None and not os.environ.get("RAY_ADDRESS"):
-        os.environ.setdefault(
-            "RAY_USAGE_STATS_ENABLED", "0"
-        )  # a cluster that we start tells nobody about it
+        # A cluster that we start tells nobody about it.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         options = {"address": "local", "num_cpus": n_workers, "include_dashboard": False}
     try:
         ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
@@ -159,7 +159,9 @@ def _connect(address: str | None, n_workers: int | None) -> None:
 
 def _cause(error: RayError) -> Exception:
     """What the work itself raised, or that its worker died."""
-    cause = error.cause if isinstance(error, RayTaskError) else None
+    cause = None
+    if isinstance(error, RayTaskError):
+        cause = error.cause
     if isinstance(cause, Exception) and not isinstance(cause, RayError):
         return cause
     if cause is not None:  # Ray's own: most often a module that is missing on the node

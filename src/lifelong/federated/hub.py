@@ -31,9 +31,9 @@ class Hub:
 
     Parameters
     ----------
-    max_bytes : int
+    max_bytes : int, default 100 MB
         Larger encoders are refused.
-    max_encoders : int
+    max_encoders : int, default 100
         At most so many per site, so that none can flood the others.
 
     Attributes
@@ -48,14 +48,15 @@ class Hub:
     """
 
     def __init__(self, *, max_bytes: int = MAX_BYTES, max_encoders: int = 100) -> None:
-        self.max_bytes, self.max_encoders = max_bytes, max_encoders
+        self.max_bytes = max_bytes
+        self.max_encoders = max_encoders
         self.encoders: dict[str, Shared] = {}
         self.sites: dict[int, str] = {}
         self.refusals: list[str] = []
-        self._unwanted: frozenset[str] = (
-            frozenset()
-        )  # names of encoders that were refused and need not come again
-        self._settled: dict[int, frozenset[str]] = {}  # by node: what it has or has refused
+        # Names of encoders that were refused and need not come again.
+        self._unwanted: frozenset[str] = frozenset()
+        # By node: what it has or has refused.
+        self._settled: dict[int, frozenset[str]] = {}
 
     def connected(self, nodes: Collection[int]) -> None:
         """Only these nodes are there now: names of others are free, and their encoders stay."""

@@ -26,12 +26,10 @@ class Reply:
 
     site: str
     encoders: Files = field(default_factory=dict)
-    has: frozenset[str] = (
-        frozenset()
-    )  # names of all encoders that the site has now, own and others'
-    refused: Mapping[str, str] = field(
-        default_factory=dict
-    )  # names of encoders that it did not take, with reasons
+    # names of all encoders that the site has now, own and others'
+    has: frozenset[str] = frozenset()
+    # names of encoders that it did not take, with reasons
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 def check_site_name(name: object) -> str:
@@ -75,4 +73,6 @@ def _plain(name: str) -> bool:
 
 def _short(name: object) -> str:
     text = repr(name)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if len(text) <= 60:
+        return text
+    return f"{text[:57]}..."

@@ -10,10 +10,10 @@ from flwr.app import Array, ArrayRecord, ConfigRecord, RecordDict
 from lifelong.exceptions import InputError
 from lifelong.federated.messages import PROTOCOL, Files, Reply, Request, one_line
 
-_TEXT, _FILES = "exchange", "encoders"
-_STYPE = (  # how an array's bytes are to be read: as a file of ours, not as numpy's
-    "lifelong.encoder"
-)
+_TEXT = "exchange"
+_FILES = "encoders"
+# How an array's bytes are to be read: as a file of ours, not as numpy's.
+_STYPE = "lifelong.encoder"
 
 
 def request_to_records(request: Request) -> RecordDict:
@@ -41,7 +41,8 @@ def reply_to_records(reply: Reply) -> RecordDict:
 def reply_from_records(records: RecordDict) -> Reply:
     """What a site says, checked."""
     text = _text(records)
-    refused, reasons = _names(text, "refused"), _names(text, "reasons")
+    refused = _names(text, "refused")
+    reasons = _names(text, "reasons")
     if len(refused) != len(reasons) or not isinstance(text.get("site"), str):
         raise InputError("It sent something else than a reply of this exchange.")
     return Reply(

@@ -20,11 +20,9 @@ _EVERY = 1.0  # seconds between two looks at who is connected
 def main(grid: Grid, context: Context) -> None:
     """Run the exchange; all settings are in ``[tool.flwr.app.config]``."""
     number = _numbers(context)
-    rounds, pause, timeout = (
-        number("rounds", 2),
-        number("pause", 0, least=0),
-        number("timeout", 600),
-    )
+    rounds = number("rounds", 2)
+    pause = number("pause", 0, least=0)
+    timeout = number("timeout", 600)
     hub = Hub(max_bytes=number("max-bytes", MAX_BYTES), max_encoders=number("max-encoders", 100))
     _wait_for(grid, number("sites", 2), number("wait", 300))
     for turn in range(1, rounds + 1):
@@ -49,7 +47,8 @@ def play(grid: Grid, hub: Hub, *, timeout: float, turn: int) -> None:
         )
         for node in nodes
     ]
-    n_refusals, silent = len(hub.refusals), set(nodes)
+    n_refusals = len(hub.refusals)
+    silent = set(nodes)
     for reply in grid.send_and_receive(requests, timeout=timeout):
         node = reply.metadata.src_node_id
         silent.discard(node)
@@ -68,7 +67,9 @@ def play(grid: Grid, hub: Hub, *, timeout: float, turn: int) -> None:
 
 
 def _called(hub: Hub, node: int) -> str:
-    return f"site {hub.sites[node]!r}" if node in hub.sites else f"node {node}"
+    if node in hub.sites:
+        return f"site {hub.sites[node]!r}"
+    return f"node {node}"
 
 
 def _numbers(context: Context) -> Callable[..., int]:

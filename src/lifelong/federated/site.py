@@ -33,7 +33,7 @@ class Site:
         What others call this site; its encoders are called ``name/task``.
     directory : path
         Where a SillyForest or SillyNetwork was saved.
-    max_bytes : int
+    max_bytes : int, default 100 MB
         Larger encoders of others are refused.
 
     Examples
@@ -50,11 +50,9 @@ class Site:
     """
 
     def __init__(self, name: str, directory: str | Path, *, max_bytes: int = MAX_BYTES) -> None:
-        self.name, self.directory, self.max_bytes = (
-            check_site_name(name),
-            Path(directory),
-            max_bytes,
-        )
+        self.name = check_site_name(name)
+        self.directory = Path(directory)
+        self.max_bytes = max_bytes
 
     def answer(self, request: Request) -> Reply:
         """Take the encoders that came, one by one, and give one's own that the hub does not know.
@@ -66,9 +64,8 @@ class Site:
                 f"There is no saved learner in {self.directory}: save(learner, directory) first."
             )
         place = Directory(self.directory)
-        with (
-            place.locked()
-        ):  # from reading to writing: no task that is learnt meanwhile can be lost
+        # Locked from reading to writing: no task that is learnt meanwhile can be lost.
+        with place.locked():
             learner = self._learner()
             outcomes = {
                 name: self._take(learner, name, content)
@@ -77,18 +74,12 @@ class Site:
             if None in outcomes.values():
                 write(learner, learner.knowledge_, place)
         own = self._own(learner)
+        new = {name: task for name, task in own.items() if name not in request.known}
+        here = {*own, *map(str, learner.encoders_)}
         return Reply(
             self.name,
-            encoders={
-                name: self._file(learner, task)
-                for name, task in own.items()
-                if name not in request.known
-            },
-            has=request.known
-            & {
-                *own,
-                *map(str, learner.encoders_),
-            },  # the hub hears of no name that it does not know
+            encoders={name: self._file(learner, task) for name, task in new.items()},
+            has=request.known & here,  # no name that the hub does not know goes out
             refused={name: reason for name, reason in outcomes.items() if reason is not None},
         )
 

@@ -36,14 +36,15 @@ from lifelong.channels.base import (
 )
 from lifelong.channels.leaf import FittedLeaf
 from lifelong.encoders.base import (
-    AnsweringEncoder,
     Encoder,
     FittedEncoder,
-    LeafEncoder,
     Mask,
     Representation,
     ThreadedEncoder,
     WeightedEncoder,
+    n_answers_of,
+    n_leaves_of,
+    take_rows,
 )
 from lifelong.engines import current
 from lifelong.exceptions import InputError, ParameterError, UnsupportedError
@@ -209,12 +210,12 @@ def remember(
 
 def least_useful(channels: Iterable[FittedChannel]) -> TaskName:
     """The encoder that tells least about all tasks' labels together; of several, the newest."""
-    told: dict[TaskName, float] = {}
+    total: dict[TaskName, float] = {}
     for channel in channels:
         assert isinstance(channel, InfluenceChannel)
         for encoder, influence in channel.influence().items():
-            told[encoder] = told.get(encoder, 0.0) + influence
-    return min(reversed(told), key=lambda encoder: told[encoder])
+            total[encoder] = total.get(encoder, 0.0) + influence
+    return min(reversed(total), key=lambda encoder: total[encoder])
 
 
 # What a task learns through an encoder
@@ -278,10 +279,10 @@ def represented(
         Z,
         rows.y[piece],
         rows.numbers()[piece],
-        None if rows.weights is None else rows.weights[piece],
-        None if in_bag is None else in_bag[piece],
-        encoder.n_leaves if isinstance(encoder, LeafEncoder) else 0,
-        encoder.n_answers if isinstance(encoder, AnsweringEncoder) else 0,
+        take_rows(rows.weights, piece),
+        take_rows(in_bag, piece),
+        n_leaves_of(encoder),
+        n_answers_of(encoder),
     )
 
 
@@ -314,10 +315,10 @@ def pieces(n_rows: int, size: int) -> list[slice]:
     return [slice(at, at + size) for at in range(0, max(n_rows, 1), size)]
 
 
-def _takes_no_weights(part: object) -> UnsupportedError:
+def _takes_no_weights(encoder_or_channel: object) -> UnsupportedError:
     return UnsupportedError(
-        f"{type(part).__name__} takes no sample_weight. Leave the weights out, or choose another "
-        "part."
+        f"{type(encoder_or_channel).__name__} takes no sample_weight. Leave the weights out, or "
+        "choose another part."
     )
 
 
@@ -350,8 +351,9 @@ def joint_posteriors(
     known: Knowledge, X: Rows, n_jobs: int | None
 ) -> dict[TaskName, NDArray[np.float64]]:
     """P(t, k | x) of every task's classes (n, K), where all tasks have densities."""
-    parts = [_joint_posteriors(known, X[piece], n_jobs) for piece in pieces(len(X), ROWS_AT_ONCE)]
-    return {task: np.concatenate([part[task] for part in parts]) for task in known.tasks}
+    all_pieces = pieces(len(X), ROWS_AT_ONCE)
+    answers = [_joint_posteriors(known, X[piece], n_jobs) for piece in all_pieces]
+    return {task: np.concatenate([answer[task] for answer in answers]) for task in known.tasks}
 
 
 def _joint_posteriors(
@@ -455,14 +457,14 @@ def learn_on_cluster(known: Knowledge, lessons: list[Lesson], parts: Parts) -> K
         known = replace(known, scaling=known.scaling or Scaling.of(lessons[0].X))
     old_tasks = list(known.memory)
     new_tasks = [lesson.task for lesson in lessons]
-    shares = [known.part_of(task) for task in old_tasks + new_tasks]
+    known_by_task = [known.part_of(task) for task in old_tasks + new_tasks]
     nothing: list[None] = [None] * len(old_tasks)
     learnt = parallel_map(
         partial(learn_from_all, parts=replace(parts, n_jobs=None)),
-        shares,
+        known_by_task,
         [*nothing, *rows],
         [*nothing, *in_bag],
-        repeat(place((dict(known.encoders), new)), len(shares)),
+        repeat(place((dict(known.encoders), new)), len(known_by_task)),
         n_jobs=None,
         prefer="processes",
     )
@@ -477,7 +479,7 @@ def learn_on_cluster(known: Knowledge, lessons: list[Lesson], parts: Parts) -> K
 
 
 def learn_from_all(
-    share: Knowledge,
+    known: Knowledge,
     lesson: Lesson | None,
     in_bag: Mask | None,
     encoders: tuple[dict[TaskName, FittedEncoder], dict[TaskName, FittedEncoder]],
@@ -486,19 +488,20 @@ def learn_from_all(
 ) -> TaskView:
     """One task's channel and density from all new encoders, in the order in which they came.
 
-    Without a lesson it is an old task, which learns from its stored rows.
+    ``known`` is what belongs to the task alone. Without a lesson it is an old task, which learns
+    from its stored rows.
     """
     old, new = encoders
-    share = replace(share, encoders=old)
+    known = replace(known, encoders=old)
     own = None
     if lesson is not None and in_bag is not None:
-        own = share.address(lesson.task)
+        own = known.address(lesson.task)
     for address, encoder in new.items():
         if lesson is not None and in_bag is not None and address == own:
-            share = learn_with(share, lesson, Trained(encoder, in_bag), parts)
+            known = learn_with(known, lesson, Trained(encoder, in_bag), parts)
         else:
-            share = update_old_channels(share, address, encoder, parts)
+            known = update_old_channels(known, address, encoder, parts)
     if lesson is not None and in_bag is None:  # the budget is spent: a channel alone
-        share = learn(share, lesson, parts)
-    (task,) = share.channels
-    return TaskView(share.channels[task], share.densities.get(task))
+        known = learn(known, lesson, parts)
+    (task,) = known.channels
+    return TaskView(known.channels[task], known.densities.get(task))

@@ -53,6 +53,25 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
         Everything that was learnt.
     tasks_ : mapping
         By name, in order of arrival: classes, and how many rows of each.
+    seed_ : int
+        The number that everything random derives from.
+    in_shape_ : tuple
+        The shape of a row.
+
+    Examples
+    --------
+    >>> from lifelong import SillyForest
+    >>> isinstance(SillyForest(), Learner)
+    True
+
+    See Also
+    --------
+    lifelong.SillyForest, lifelong.SillyNetwork, lifelong.Silly : ours.
+    lifelong.testing.check_learner : tests one of your own.
+
+    References
+    ----------
+    Vogelstein, Dey et al., Simple Lifelong Learning Machines, TPAMI 2025.
     """
 
     _takes_weights: ClassVar[bool] = False
@@ -78,6 +97,11 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
         """Plain single-task models of the same family, by name, unfitted.
 
         The one of the same total size comes last.
+
+        Parameters
+        ----------
+        n_tasks : int
+            How many tasks the learner will have learnt: says what its total size is.
         """
 
     @abstractmethod
@@ -120,6 +144,11 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
         """The learner this one would be had it learnt ``task`` only.
 
         None if that cannot be had without training again.
+
+        Parameters
+        ----------
+        task : str or int
+            A name of ``tasks_``.
         """
         del task
         return None
@@ -142,10 +171,12 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : rows (n, p) or images (n, c, h, w), of the shape of the first task's
-        y : labels of any hashable kind
+        X : (n, p) or (n, c, h, w)
+            Rows or images, of the shape of the first task's.
+        y : (n,)
+            Labels of any hashable kind.
         task : str or int, optional
-            May be left out while at most one task is known.
+            May be left out while at most one task is known: it is then that one, or ``"task"``.
         classes : labels, optional
             All classes of the task, where ``y`` does not show them all yet.
         sample_weight : (n,), optional
@@ -164,7 +195,19 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
         return self._update(learnt)
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything and learn one task (scikit-learn's contract)."""
+        """Forget everything and learn one task (scikit-learn's contract).
+
+        Parameters
+        ----------
+        X : (n, p) or (n, c, h, w)
+            Rows or images.
+        y : (n,)
+            Labels of any hashable kind.
+
+        Returns
+        -------
+        self
+        """
 
         def learnt(_: Any) -> Any:
             known, rows = self._rows_to_learn(None, X)
@@ -180,6 +223,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         task : str or int
+            A name of ``tasks_``.
         encoder : bool, default False
             Its encoder stays by default, as it serves other tasks. With True it goes, too, from
             every other task's channel as well, and the learner is as if it had never learnt the
@@ -200,6 +244,17 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
         one's randomness: ``encoders_`` still calls its encoder by the name it was learnt under.
         Other learners draw the randomness of later rounds by the new name. Both are as reproducible
         as before.
+
+        Parameters
+        ----------
+        old : str or int
+            A name of ``tasks_``.
+        new : str or int
+            No name of ``tasks_``.
+
+        Returns
+        -------
+        self
         """
 
         def with_new_name(known: Any) -> Any:
@@ -223,7 +278,8 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : rows
+        X : (n, p) or (n, c, h, w)
+            Rows or images, of the shape of the first task's.
         task : str or int, optional
             May be left out while one task is known.
         priors : dict, optional
@@ -257,12 +313,14 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : rows
+        X : (n, p) or (n, c, h, w)
+            Rows or images, of the shape of the first task's.
         task : str or int, optional
             If left out while several tasks are known, each row's task is inferred, as
             :meth:`predict_task` tells.
         same_task : bool, default False
-            Whether all rows are from one task, where that is to be inferred.
+            Whether all rows are from one task, where that is to be inferred: the more rows, the
+            surer.
         priors : dict, optional
             Class shares to be expected, by label: see :meth:`predict_proba`. Only with a task.
         abstain_below : float, optional
@@ -307,7 +365,19 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
     def score(
         self, X: Any, y: Any, task: TaskName | None = None, sample_weight: Any = None
     ) -> float:
-        """Share of rows (or of ``sample_weight``) whose label is predicted, by :meth:`predict`."""
+        """Share of rows (or of ``sample_weight``) whose label is predicted, by :meth:`predict`.
+
+        Parameters
+        ----------
+        X : (n, p) or (n, c, h, w)
+            Rows or images, of the shape of the first task's.
+        y : (n,)
+            Their labels.
+        task : str or int, optional
+            If left out while several tasks are known, each row's task is inferred.
+        sample_weight : (n,), optional
+            How much each row counts; None, the default: all alike.
+        """
         predicted = self.predict(X, task).tolist()
         truth = check_labels(y, n_rows=len(predicted)).tolist()
         hits = [label == true for label, true in zip(predicted, truth, strict=True)]
@@ -316,8 +386,14 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
     def predict_task(self, X: Any, *, same_task: bool = False) -> Labels:
         """The task that each row is from, as far as the learner can tell: names (n,).
 
-        ``predict(X)`` without a task gives the labels of these tasks. With ``same_task`` all rows
-        are from one task, whichever it is: the more rows, the surer.
+        ``predict(X)`` without a task gives the labels of these tasks.
+
+        Parameters
+        ----------
+        X : (n, p) or (n, c, h, w)
+            Rows or images, of the shape of the first task's.
+        same_task : bool, default False
+            Whether all rows are from one task, whichever it is: the more rows, the surer.
         """
 
         def answer(known: Any) -> Labels:
@@ -331,6 +407,13 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
         """How probable each known task is, for each row: (n, T), in the order of ``tasks_``.
 
         It takes for granted that the row is from *some* known task; :meth:`novelty` does not.
+
+        Parameters
+        ----------
+        X : (n, p) or (n, c, h, w)
+            Rows or images, of the shape of the first task's.
+        same_task : bool, default False
+            Whether all rows are from one task, whichever it is: then all have the same answer.
         """
         return self._ask(lambda known: self._task_posteriors(known, X, same_task=same_task))
 
@@ -345,6 +428,11 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
 
         Calibrated: of rows of known tasks, about 5 % are above 0.95, 1 % above 0.99, and so on. If
         many more are, a new task has begun.
+
+        Parameters
+        ----------
+        X : (n, p) or (n, c, h, w)
+            Rows or images, of the shape of the first task's.
         """
         return self._ask(lambda known: self._novelty(known, self._rows_to_ask(known, X)))
 
@@ -395,12 +483,23 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
         return self.classes_of()
 
     def classes_of(self, task: TaskName | None = None) -> Labels:
-        """The classes of a task, in the order of :meth:`predict_proba`'s columns."""
+        """The classes of a task, in the order of :meth:`predict_proba`'s columns.
+
+        Parameters
+        ----------
+        task : str or int, optional
+            May be left out while one task is known.
+        """
         known = self._known()
         return known.tasks[self._known_task(known, task)].classes  # type: ignore[no-any-return]
 
     def known_task(self, task: TaskName | None = None) -> TaskName:
         """The name of a task that is known: the only one, if none is given.
+
+        Parameters
+        ----------
+        task : str or int, optional
+            A name to look up.
 
         Raises
         ------
@@ -419,7 +518,9 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
     def _tasks(self) -> Mapping[TaskName, TaskRecord]:
         """The known tasks; none before the first lesson."""
         known = self._known()
-        return {} if known is None else known.tasks
+        if known is None:
+            return {}
+        return known.tasks  # type: ignore[no-any-return]
 
     def _learnt(self, attribute: str) -> Any:
         """What is known, for an attribute that is there once something is."""
@@ -468,7 +569,9 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
     def _task_to_learn(self, known: Any, task: Any) -> TaskName:
         if task is not None:
             return check_name(task)
-        return self._known_task(known, None) if known.tasks else DEFAULT_TASK
+        if known.tasks:
+            return self._known_task(known, None)
+        return DEFAULT_TASK
 
     def _lesson(
         self,
@@ -589,8 +692,10 @@ def _class_weights(
     if weights is None and known.class_weights is None:
         return None
     mass = np.bincount(codes, weights, minlength=n_classes).astype(np.float64)
-    before = known.class_counts if known.class_weights is None else known.class_weights
-    mass[: len(known.classes)] += before
+    if known.class_weights is None:
+        mass[: len(known.classes)] += known.class_counts
+    else:
+        mass[: len(known.classes)] += known.class_weights
     return mass
 
 

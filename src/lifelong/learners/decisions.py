@@ -21,31 +21,33 @@ def with_priors(
     p'(k | x) ∝ p(k | x) · π'_k / π_k: Bayes' rule, if only the shares differ and not what rows of a
     class look like.
 
-    >>> classes, shares = np.array(["a", "b"]), np.array([0.5, 0.5])
+    >>> classes = np.array(["a", "b"])
+    >>> shares = np.array([0.5, 0.5])
     >>> with_priors(np.array([[0.5, 0.5]]), {"a": 0.9, "b": 0.1}, classes, shares)
     array([[0.9, 0.1]])
     """
     labels = classes.tolist()
-    given = dict(priors) if isinstance(priors, Mapping) else {}
+    given: dict[Any, float] = {}
+    if isinstance(priors, Mapping):
+        given = dict(priors)
     if (
         set(given) != set(labels)
-        or any(not _is_share(share) for share in given.values())
+        or any(not _is_prior(prior) for prior in given.values())
         or sum(given.values()) <= 0
     ):
         raise InputError(
             f"priors={priors!r} are not the shares of the classes. Give a number of at least 0 for"
             f" each of {labels}."
         )
-    ratio = np.array([given[label] for label in labels]) / np.where(shares > 0, shares, np.inf)
+    new = np.array([given[label] for label in labels])  # (K,)
+    ratio = new / np.where(shares > 0, shares, np.inf)
     weighted = posteriors * ratio
     total = weighted.sum(axis=1, keepdims=True)
-    fallback = np.array([given[label] for label in labels]) / sum(
-        given.values()
-    )  # nothing the row says is possible
+    fallback = new / sum(given.values())  # nothing the row says is possible
     return np.asarray(np.where(total > 0, weighted / np.where(total > 0, total, 1), fallback))
 
 
-def _is_share(value: Any) -> bool:
+def _is_prior(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and bool(np.isfinite(value) and value >= 0)
 
 
@@ -58,9 +60,9 @@ def abstaining(
     array([ 3, -1])
     """
     unsure = confidence < check_share(below, "abstain_below")
-    chosen = [
-        marker if doubt else label for label, doubt in zip(labels.tolist(), unsure, strict=True)
-    ]
+    chosen = labels.tolist()
+    for row in np.flatnonzero(unsure):
+        chosen[row] = marker
     if marker is None:
         decided = np.empty(len(chosen), dtype=object)
         decided[:] = chosen

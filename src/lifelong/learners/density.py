@@ -60,7 +60,8 @@ class Scaling:
 
     def project(self, X: Rows, seed: int, chunk: int = 4096) -> Array:
         """Standardised rows in random directions (n, 64), a chunk at a time."""
-        rows, W = flatten(X), projection(seed, len(self.mean))
+        rows = flatten(X)
+        W = projection(seed, len(self.mean))
         chunks = [
             (rows[at : at + chunk] - self.mean) / self.scale @ W
             for at in range(0, len(rows), chunk)
@@ -85,7 +86,9 @@ class Gaussians:
     @classmethod
     def of(cls, z: Array, y: Codes, n_classes: int, weights: Array | None = None) -> "Gaussians":
         """From rows z (n, d)."""
-        w = np.ones(len(y)) if weights is None else weights
+        w = weights
+        if w is None:
+            w = np.ones(len(y))
         counts = np.bincount(y, w, minlength=n_classes).astype(np.float64)
         members = csc_array((w, y, np.arange(len(y) + 1)), shape=(n_classes, len(y)))
         sums = np.asarray(members @ z)  # row by row, as np.add.at would, and many times faster
@@ -100,8 +103,10 @@ class Gaussians:
         μ ← (n μ + m ν)/(n + m);  S ← S + S' + n m/(n + m) (ν − μ)(ν − μ)ᵀ
         """
         new = len(more.counts) - len(self.counts)
-        n, m = np.pad(self.counts, (0, new)), more.counts
-        mu, nu = np.pad(self.means, ((0, new), (0, 0))).astype(np.float64), more.means
+        n = np.pad(self.counts, (0, new))
+        m = more.counts
+        mu = np.pad(self.means, ((0, new), (0, 0))).astype(np.float64)
+        nu = more.means
         total = np.where(n + m > 0, n + m, 1)
         moved = (nu - mu) * np.sqrt(n * m / total)[:, None]
         means = mu + (nu - mu) * (m / total)[:, None]
@@ -119,28 +124,34 @@ class Gaussians:
         return self.counts.nbytes + self.means.nbytes + self.scatter.nbytes
 
 
-def covariance(parts: Collection[Gaussians]) -> Array:
-    """The covariance within classes, pooled over tasks and shrunk as the number of rows asks for.
+def covariance(tasks: Collection[Gaussians]) -> Array:
+    """The covariance within classes, pooled over tasks and shrunk as far as the number of rows asks
+    for.
 
     Oracle approximating shrinkage (Chen et al., 2010); the identity while no class has two
     different rows.
     """
-    n = sum(part.freedom for part in parts)
-    total = np.asarray(np.sum([part.scatter for part in parts], axis=0, dtype=np.float64))
-    S, d = total / max(n, 1.0), len(total)
+    n = sum(task.freedom for task in tasks)
+    total = np.asarray(np.sum([task.scatter for task in tasks], axis=0, dtype=np.float64))
+    S = total / max(n, 1.0)
+    d = len(total)
     variance = float(np.trace(S)) / d
     if variance <= 0:
         return np.eye(d)
-    of_square, square_of = float((S**2).sum()), float(np.trace(S)) ** 2
+    of_square = float((S**2).sum())  # tr(S²)
+    square_of = float(np.trace(S)) ** 2  # tr(S)²
     excess = (n + 1 - 2 / d) * (of_square - square_of / d)
-    rho = 1.0 if excess <= 0 else min(1.0, ((1 - 2 / d) * of_square + square_of) / excess)
+    rho = 1.0
+    if excess > 0:
+        rho = min(1.0, ((1 - 2 / d) * of_square + square_of) / excess)
     return np.asarray((1 - rho) * S + rho * variance * np.eye(d))
 
 
 def distances(z: Array, means: Array, sigma: Array) -> Array:
     """(z − μ_k)ᵀ Σ⁻¹ (z − μ_k) for rows (n, d) and means (K, d) → (n, K)."""
     factor = cho_factor(sigma, lower=True)
-    A, B = cho_solve(factor, z.T), cho_solve(factor, means.T)  # Σ⁻¹z (d, n), Σ⁻¹μ (d, K)
+    A = cho_solve(factor, z.T)  # Σ⁻¹z (d, n)
+    B = cho_solve(factor, means.T)  # Σ⁻¹μ (d, K)
     squares = (z * A.T).sum(axis=1)[:, None] - 2 * z @ B + (means * B.T).sum(axis=1)
     return np.asarray(np.maximum(squares, 0.0))
 
@@ -165,8 +176,7 @@ class EncoderView:
     @property
     def nbytes(self) -> int:
         """Bytes of either."""
-        gaussians = 0 if self.view is None else self.view.nbytes
-        return gaussians + (0 if self.table is None else self.table.nbytes)
+        return sum(kept.nbytes for kept in (self.view, self.table) if kept is not None)
 
 
 @dataclass(frozen=True, eq=False)

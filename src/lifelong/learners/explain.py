@@ -12,7 +12,7 @@ from lifelong._extras import require
 from lifelong._random import generator
 from lifelong._validation import Codes, check_count, check_labels
 from lifelong.channels.base import FittedChannel, RandomChannel, Seen, no_counts
-from lifelong.encoders.base import AnsweringEncoder, LeafEncoder, Representation
+from lifelong.encoders.base import Representation, n_answers_of, n_leaves_of
 from lifelong.exceptions import InputError
 from lifelong.learners.algorithms import Parts, represent
 from lifelong.learners.knowledge import Knowledge
@@ -71,7 +71,7 @@ class Explanation:
         )
         lines = [head]
         for t, task in enumerate(self.tasks):
-            cells = ["own" if np.isnan(gain) else f"{100 * gain:+.1f}" for gain in self.helps[t]]
+            cells = [_cell(gain) for gain in self.helps[t]]
             numbers = f"{self.accuracy[t]:>6.3f}{self.before[t]:>6.3f}".replace(" 0.", "  .")
             lines.append(
                 f"{task!s:<{first}}{numbers}" + "".join(f"{cell:>{wide}}" for cell in cells)
@@ -89,6 +89,12 @@ class Explanation:
         if path is not None:
             write(figure, Path(path))
         return figure
+
+
+def _cell(gain: float) -> str:
+    if np.isnan(gain):
+        return "own"
+    return f"{100 * gain:+.1f}"
 
 
 class Trial(NamedTuple):
@@ -118,7 +124,9 @@ def explain(
         name = learner._known_task(known, task)
         trials[name] = [_given(learner, known, name, X, y)]
     else:
-        names = list(known.tasks) if task is None else [learner._known_task(known, task)]
+        names = list(known.tasks)
+        if task is not None:
+            names = [learner._known_task(known, task)]
         for name in names:
             trials[name] = list(_stored(learner._parts(), known, name, folds))
     named = {known.address(name): name for name in known.tasks}
@@ -140,7 +148,7 @@ def _of_task(known: Knowledge, task: TaskName, trials: Sequence[Trial]) -> tuple
         return sum(trial.hits(chosen) for trial in trials) / n
 
     alone = [accuracy((name,)) for name in encoders]
-    beside = [accuracy(own if name in own else (*own, name)) for name in encoders]
+    beside = [accuracy(tuple(dict.fromkeys((*own, name)))) for name in encoders]
     without = [accuracy(tuple(other for other in encoders if other != name)) for name in encoders]
     return accuracy(encoders), accuracy(own), alone, beside, without, n
 
@@ -170,7 +178,9 @@ def _stored(parts: Parts, known: Knowledge, task: TaskName, folds: int) -> Itera
             f"Give rows that it has not learnt from: explain({task!r}, X, y).",
             see="growing-tasks",
         )
-    in_bag = stored.in_bag if own in known.encoders else None
+    in_bag = None
+    if own in known.encoders:
+        in_bag = stored.in_bag
     shown = represent(known.encoders, stored.X, parts.n_jobs)
     honest = dict(shown)
     unseen = np.ones(len(stored.y), dtype=bool)
@@ -193,10 +203,12 @@ def _stored(parts: Parts, known: Knowledge, task: TaskName, folds: int) -> Itera
                 stored.y,
                 np.zeros(len(stored.y), dtype=np.intp),
                 stored.weights,
-                in_bag if name == own else None,
-                encoder.n_leaves if isinstance(encoder, LeafEncoder) else 0,
-                encoder.n_answers if isinstance(encoder, AnsweringEncoder) else 0,
-            ).take(learning)
+                n_leaves=n_leaves_of(encoder),
+                n_answers=n_answers_of(encoder),
+            )
+            if name == own:
+                seen = replace(seen, in_bag=in_bag)
+            seen = seen.take(learning)
             seen = replace(seen, rows=np.arange(len(seen)))
             if isinstance(channel, RandomChannel):
                 rng = generator(known.seed, own, "explain", name)

@@ -12,13 +12,15 @@ from matplotlib.figure import Figure
 if TYPE_CHECKING:
     from lifelong.learners.explain import Explanation
 
-_INK, _OWN = "#1f2328", "#d9dde1"
+_INK = "#1f2328"
+_OWN = "#d9dde1"
 
 
 def draw(explanation: "Explanation") -> Figure:
     """Tasks down, encoders across; a cell says what an encoder brings to a task beside its own."""
     helps = 100 * explanation.helps  # (T, U), points of accuracy
-    tasks, encoders = explanation.tasks, explanation.encoders
+    tasks = [str(name) for name in explanation.tasks]
+    encoders = [str(name) for name in explanation.encoders]
     n_tasks, n_encoders = helps.shape
     figure = Figure(
         figsize=(max(3.6, 0.62 * n_encoders + 2.2), max(2.4, 0.46 * n_tasks + 1.5)),
@@ -32,14 +34,15 @@ def draw(explanation: "Explanation") -> Figure:
         helps, cmap="RdBu", vmin=-largest, vmax=largest, aspect="auto", interpolation="nearest"
     )
     for (t, u), gain in np.ndenumerate(helps):
-        own = bool(np.isnan(gain))
-        text = f"{100 * explanation.before[t]:.0f} %" if own else f"{gain:+.1f}".replace("-", "−")
-        dark = not own and abs(gain) > 0.6 * largest
-        axis.text(u, t, text, ha="center", va="center", fontsize=8, color="white" if dark else _INK)
-    axis.set_xticks(
-        range(n_encoders), [str(name) for name in encoders], rotation=30, ha="right", fontsize=9
-    )
-    axis.set_yticks(range(n_tasks), [str(name) for name in tasks], fontsize=9)
+        text = _signed(gain)
+        if np.isnan(gain):  # the task's own encoder
+            text = f"{100 * explanation.before[t]:.0f} %"
+        color = _INK
+        if abs(gain) > 0.6 * largest:  # a dark cell
+            color = "white"
+        axis.text(u, t, text, ha="center", va="center", fontsize=8, color=color)
+    axis.set_xticks(range(n_encoders), encoders, rotation=30, ha="right", fontsize=9)
+    axis.set_yticks(range(n_tasks), tasks, fontsize=9)
     axis.set_xlabel("encoder of", fontsize=9.5, color=_INK)
     axis.set_ylabel("helps task", fontsize=9.5, color=_INK)
     axis.set_title(_finding(known), fontsize=10, color=_INK, loc="left")
@@ -55,13 +58,21 @@ def draw(explanation: "Explanation") -> Figure:
 
 def write(figure: Figure, path: Path) -> None:
     """The same figure gives the same bytes."""
+    metadata = None
+    if path.suffix == ".svg":
+        metadata = {"Date": None}
     with mpl.rc_context({"svg.hashsalt": "who helps whom"}):
-        figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+        figure.savefig(path, dpi=150, metadata=metadata)
+
+
+def _signed(points: float) -> str:
+    return f"{points:+.1f}".replace("-", "−")
 
 
 def _finding(helps: np.ndarray) -> str:
     if not len(helps):
         return "One encoder: nobody to help"
-    helped, mean = int((helps > 0).sum()), f"{helps.mean():+.1f}".replace("-", "−")
+    helped = int((helps > 0).sum())
+    mean = _signed(helps.mean())
     first = f"An encoder of another task helps in {helped} of {len(helps)} cases,"
     return f"{first}\nby {mean} points on average (grey: own encoder alone)"

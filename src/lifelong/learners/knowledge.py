@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lifelong._validation import Codes, Labels, Rows
 from lifelong.channels.base import FittedChannel, Weights, join_weights
-from lifelong.encoders.base import FittedEncoder, Mask
+from lifelong.encoders.base import FittedEncoder, Mask, take_rows
 from lifelong.learners.density import Density, Scaling
 from lifelong.schema import (
     AnyOf,
@@ -61,8 +61,9 @@ class TaskRecord:
     @property
     def class_shares(self) -> NDArray[np.float64]:
         """The shares (K,) of the classes among the rows, or among their weights."""
-        mass = self.class_counts if self.class_weights is None else self.class_weights
-        return np.asarray(mass / mass.sum())
+        if self.class_weights is None:
+            return np.asarray(self.class_counts / self.class_counts.sum())
+        return np.asarray(self.class_weights / self.class_weights.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,9 @@ class StoredRows:
 
     def numbers(self) -> NDArray[np.intp]:
         """Which of the task's rows these are (n,)."""
-        return np.arange(len(self.y)) if self.rows is None else self.rows
+        if self.rows is None:
+            return np.arange(len(self.y))
+        return self.rows
 
     @property
     def nbytes(self) -> int:
@@ -291,7 +294,9 @@ def merged(by_name: Mapping[TaskName, Value], more: Mapping[TaskName, Value]) ->
 
 def chosen(by_name: Mapping[TaskName, Value], name: TaskName) -> dict[TaskName, Value]:
     """The one entry, if there is one."""
-    return {name: by_name[name]} if name in by_name else {}
+    if name not in by_name:
+        return {}
+    return {name: by_name[name]}
 
 
 def without(by_name: Mapping[TaskName, Value], name: TaskName) -> Mapping[TaskName, Value]:
@@ -330,6 +335,6 @@ def keep_rows(
         rows.X[kept],
         rows.y[kept],
         first + kept,
-        None if rows.weights is None else rows.weights[kept],
-        None if rows.in_bag is None else rows.in_bag[kept],
+        take_rows(rows.weights, kept),
+        take_rows(rows.in_bag, kept),
     )

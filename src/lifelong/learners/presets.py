@@ -41,18 +41,42 @@ class SillyForest(Silly):
         Share of a task's rows that each tree grows on. The others are its held-out rows, from which
         the task's own channel learns.
     max_features : "sqrt", "log2", int, float or None, default "sqrt"
-        Columns that a split looks at, as in scikit-learn's forests.
+        Columns that a split looks at, as in scikit-learn's forests: fewer make trees differ more.
     min_samples_leaf : int or float, default 1
-        Rows that a leaf has at least, as in scikit-learn's forests.
-    channel : "leaf" (the paper), "ridge" (closed form, learnt weights), or a Channel
-        What a task learns on the forests. ``"leaf"`` is the default.
-    budget, keep, replay, task_inference, n_jobs, random_state, store
-        See :class:`~lifelong.learners.silly.Silly`.
+        Rows that a leaf has at least, as in scikit-learn's forests: more make trees smaller.
+    channel : "leaf", "ridge" or Channel, default "leaf"
+        What a task learns on the forests. ``"leaf"`` is the paper's; ``"ridge"``, closed form with
+        learnt weights, is more accurate and larger.
+    budget : int, optional
+        At most so many encoders. None, the default: every task trains one.
+    keep : "first" (the paper) or "useful", default "first"
+        Which encoders, once the budget is spent. ``"first"``: no more are trained, no rows are
+        kept, and new tasks get channels alone. ``"useful"``: every task trains one, and the one
+        that tells least about all tasks so far goes; this takes ridge channels, and rows are kept
+        as ``replay`` says.
+    replay : float, default 1
+        Share of a task's rows that is kept for later encoders (backward transfer). 0 keeps none:
+        then old tasks gain nothing from new ones.
+    task_inference : bool, default True
+        Whether to note where tasks' rows lie, which :meth:`predict` without a task,
+        :meth:`predict_task` and :meth:`novelty` need. Without it, learning is faster and what is
+        learnt smaller.
+    n_jobs : int, optional
+        Threads (trees, channels), or processes (networks in :meth:`partial_fit_many`). Results do
+        not depend on it. None, the default: one.
+    random_state : int, Generator or None, default None
+        The same number gives the same bits.
+    store : path or Store, optional
+        A directory where the learner keeps itself: it is saved before :meth:`partial_fit` returns,
+        goes on from what is there when it is made again, and loads its parts when they are needed.
+        None, the default, keeps it in memory alone. See :class:`~lifelong.persistence.Store`.
 
     Attributes
     ----------
-    tasks_, encoders_, channels_, memory_ : mapping
-        See :class:`~lifelong.learners.silly.Silly`.
+    knowledge_ : Knowledge
+        All of the following in one frozen value.
+    tasks_, encoders_, channels_, memory_, densities_ : mapping
+        By task: what is known of it, its encoder, its channel, its stored rows, where its rows lie.
 
     Examples
     --------
@@ -68,6 +92,7 @@ class SillyForest(Silly):
     See Also
     --------
     SillyNetwork : networks instead of forests.
+    Silly : encoders and channels of your own.
 
     References
     ----------
@@ -132,7 +157,13 @@ class SillyForest(Silly):
         return choose_channel(self.channel, {"leaf": LeafChannel(), "ridge": RidgeChannel()})
 
     def plain_models(self, n_tasks: int) -> dict[str, Any]:
-        """An ordinary random forest as large as one encoder, and one as large as the ensemble."""
+        """An ordinary random forest as large as one encoder, and one as large as the ensemble.
+
+        Parameters
+        ----------
+        n_tasks : int
+            How many tasks the ensemble is for; the budget may allow it fewer encoders.
+        """
         n_encoders = min(n_tasks, self.budget or n_tasks)
         return {
             "rf-one-encoder": self._plain_forest(self.n_estimators),
@@ -157,19 +188,21 @@ class SillyNetwork(Silly):
 
     Parameters
     ----------
-    network : "auto", "cnn", "mlp", hidden sizes such as (10, 10), or a function in_shape →
-    nn.Module
-        ``"auto"``, the default, is the paper's CNN for images and its tabular MLP for flat rows.
+    network : str, tuple, or callable, default "auto"
+        ``"auto"`` is the paper's CNN for images and its tabular MLP for flat rows; ``"cnn"`` and
+        ``"mlp"`` say which; hidden sizes such as ``(10, 10)`` are an MLP of that size; a function
+        in_shape → nn.Module makes whatever you like.
     width : float, default 1
         Multiplies the size of every layer: 0.25 is the paper's four times narrower network.
-    channel : "forest" (20 trees, the paper), "ridge" (closed form), "neighbours", or a Channel
-        What a task learns on the networks. ``"forest"`` is the default.
+    channel : "forest", "ridge", "neighbours" or Channel, default "forest"
+        What a task learns on the networks. ``"forest"``, of 20 trees, is the paper's; ``"ridge"``,
+        in closed form, is faster and more accurate; ``"neighbours"`` asks the nearest rows.
     max_samples : float, default 0.67
         Share of a task's rows that its network trains on; its own channel learns from the others.
-    recipe : "paper", "strong" or a Recipe, default "paper"
-        How networks are trained. ``"strong"`` augments images and lets the learning rate rise and
-        fall, which brings most for small sets of images.
-    epochs, lr, batch_size : optional
+    recipe : "paper", "strong" or Recipe, optional
+        How networks are trained; ``"paper"`` if left out. ``"strong"`` augments images and lets
+        the learning rate rise and fall, which brings most for small sets of images.
+    epochs, lr, batch_size : number, optional
         Take the place of what a recipe by name says. Beside a Recipe of your own they are an error:
         change the recipe instead.
     layer : "last" (the paper) or "middle", default "last"
@@ -177,17 +210,40 @@ class SillyNetwork(Silly):
     n_networks : int, default 1
         Networks per task, side by side. Each trains in full: two take twice as long as one.
     device : str, default "auto"
-        The GPU where there is one.
+        Where networks train, in torch's words; ``"auto"`` is the GPU where there is one.
     encoder : Encoder, optional
         Such as a :class:`~lifelong.PretrainedEncoder`; takes the place of everything about networks
         above, which must then be left alone. A frozen one serves all tasks: ``budget=1``.
-    budget, keep, replay, task_inference, n_jobs, random_state, store
-        See :class:`~lifelong.learners.silly.Silly`.
+    budget : int, optional
+        At most so many encoders. None, the default: every task trains one.
+    keep : "first" (the paper) or "useful", default "first"
+        Which encoders, once the budget is spent. ``"first"``: no more are trained, no rows are
+        kept, and new tasks get channels alone. ``"useful"``: every task trains one, and the one
+        that tells least about all tasks so far goes; this takes ridge channels, and rows are kept
+        as ``replay`` says.
+    replay : float, default 1
+        Share of a task's rows that is kept for later encoders (backward transfer). 0 keeps none:
+        then old tasks gain nothing from new ones.
+    task_inference : bool, default True
+        Whether to note where tasks' rows lie, which :meth:`predict` without a task,
+        :meth:`predict_task` and :meth:`novelty` need. Without it, learning is faster and what is
+        learnt smaller.
+    n_jobs : int, optional
+        Threads (trees, channels), or processes (networks in :meth:`partial_fit_many`). Results do
+        not depend on it. None, the default: one.
+    random_state : int, Generator or None, default None
+        The same number gives the same bits.
+    store : path or Store, optional
+        A directory where the learner keeps itself: it is saved before :meth:`partial_fit` returns,
+        goes on from what is there when it is made again, and loads its parts when they are needed.
+        None, the default, keeps it in memory alone. See :class:`~lifelong.persistence.Store`.
 
     Attributes
     ----------
-    tasks_, encoders_, channels_, memory_ : mapping
-        See :class:`~lifelong.learners.silly.Silly`.
+    knowledge_ : Knowledge
+        All of the following in one frozen value.
+    tasks_, encoders_, channels_, memory_, densities_ : mapping
+        By task: what is known of it, its encoder, its channel, its stored rows, where its rows lie.
 
     Examples
     --------
@@ -200,6 +256,7 @@ class SillyNetwork(Silly):
     See Also
     --------
     SillyForest : forests instead of networks; needs no torch.
+    Silly : encoders and channels of your own.
 
     References
     ----------
@@ -336,7 +393,13 @@ class SillyNetwork(Silly):
         return sizes
 
     def plain_models(self, n_tasks: int) -> dict[str, Any]:
-        """The same network with its own softmax head, trained on all rows of a task."""
+        """The same network with its own softmax head, trained on all rows of a task.
+
+        Parameters
+        ----------
+        n_tasks : int
+            Makes no difference.
+        """
         del n_tasks
         if self.encoder is not None:
             if isinstance(self.encoder, ComparableEncoder):

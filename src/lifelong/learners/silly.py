@@ -68,11 +68,12 @@ class Silly(Learner):
     Parameters
     ----------
     encoder : Encoder
-        How a task's encoder is trained.
+        How a task's encoder is trained, such as a :class:`~lifelong.ForestEncoder`.
     channel : Channel
-        What each task learns on the representations of all encoders.
+        What each task learns on the representations of all encoders, such as a
+        :class:`~lifelong.LeafChannel`.
     budget : int, optional
-        At most so many encoders. Without it every task trains one.
+        At most so many encoders. None, the default: every task trains one.
     keep : "first" (the paper) or "useful", default "first"
         Which encoders, once the budget is spent. ``"first"``: no more are trained, no rows are
         kept, and new tasks get channels alone. ``"useful"``: every task trains one, and the one
@@ -87,13 +88,13 @@ class Silly(Learner):
         learnt smaller.
     n_jobs : int, optional
         Threads (trees, channels), or processes (networks in :meth:`partial_fit_many`). Results do
-        not depend on it.
+        not depend on it. None, the default: one.
     random_state : int, Generator or None, default None
         The same number gives the same bits.
     store : path or Store, optional
         A directory where the learner keeps itself: it is saved before :meth:`partial_fit` returns,
         goes on from what is there when it is made again, and loads its parts when they are needed.
-        See :class:`~lifelong.persistence.Store`.
+        None, the default, keeps it in memory alone. See :class:`~lifelong.persistence.Store`.
 
     Attributes
     ----------
@@ -104,12 +105,17 @@ class Silly(Learner):
     addresses_ : mapping
         The name under which a task was learnt, and by which its encoder and its randomness go,
         where that is another.
+    scaling_ : Scaling or None
+        The unit in which rows are measured for task inference.
+    seed_ : int
+        The number that everything random derives from.
 
     Examples
     --------
     >>> from lifelong import ForestEncoder, LeafChannel
     >>> learner = Silly(ForestEncoder(n_trees=5), LeafChannel(), random_state=0)
-    >>> X, y = [[0.0], [1.0]] * 5, ["no", "yes"] * 5
+    >>> X = [[0.0], [1.0]] * 5
+    >>> y = ["no", "yes"] * 5
     >>> learner.partial_fit(X, y, task="Lyon").predict([[0.9]], task="Lyon")
     array(['yes'], dtype='<U3')
 
@@ -188,6 +194,15 @@ class Silly(Learner):
         But encoders train in parallel: on ``n_jobs`` threads (forests) or processes (networks), one
         encoder each; or on a cluster (:func:`lifelong.engine`), where each task's channel learns
         from all encoders in parallel, too. All tasks are learnt, or none.
+
+        Parameters
+        ----------
+        tasks : iterable of Task
+            New ones, each with a name of its own; their training rows are learnt.
+
+        Returns
+        -------
+        self
         """
 
         def learnt(known: Knowledge | None) -> Knowledge | None:
@@ -217,11 +232,16 @@ class Silly(Learner):
 
         Parameters
         ----------
-        encoder : path of a file by :func:`~lifelong.export_encoder`, or an encoder in memory
+        encoder : path or fitted encoder
+            A file by :func:`~lifelong.export_encoder`, or an encoder in memory.
         name : str or int, optional
             What ``encoders_`` calls it: no name of a task. By default made from its checksum.
         max_bytes : int, default 1 GiB
             Larger files are refused unread.
+
+        Returns
+        -------
+        self
         """
 
         def with_encoder(known: Knowledge | None) -> Knowledge:
@@ -240,7 +260,10 @@ class Silly(Learner):
                     f"The budget of {self.budget} encoders is spent. Nothing was added.",
                     see="exchange",
                 )
-            wanted = _name_of(found) if name is None else check_name(name)
+            if name is None:
+                wanted = _name_of(found)
+            else:
+                wanted = check_name(name)
             if wanted in {*known.encoders, *known.tasks, *known.addresses.values()}:
                 raise InputError(
                     f"There is a task or an encoder {wanted!r} already. Choose another name."
@@ -263,6 +286,11 @@ class Silly(Learner):
         """A copy that knows ``task`` alone, with the encoder it trained itself.
 
         Encoders depend on no other task. None if the task has no encoder of its own.
+
+        Parameters
+        ----------
+        task : str or int
+            A name of ``tasks_``.
         """
         known = self._learnt("knowledge_").only(task)
         if known is None:
@@ -301,6 +329,18 @@ class Silly(Learner):
         so that it looks worse, and other tasks' more helpful, than it is: give rows if you have
         some.
 
+        Parameters
+        ----------
+        task : str or int, optional
+            None, the default: every task.
+        X : rows, or a mapping task → (rows, labels), optional
+            Rows to measure on. None, the default: stored rows.
+        y : labels, optional
+            Of the rows, unless X is a mapping.
+        folds : int, default 5
+            How often channels are learnt anew where stored rows are measured on: more folds leave
+            each channel more rows to learn from, and take as much more time.
+
         Returns
         -------
         Explanation
@@ -323,7 +363,13 @@ class Silly(Learner):
         }
 
     def plain_models(self, n_tasks: int) -> dict[str, Any]:
-        """None: nobody knows the plain counterpart of an encoder that a user brings."""
+        """None: nobody knows the plain counterpart of an encoder that a user brings.
+
+        Parameters
+        ----------
+        n_tasks : int
+            Makes no difference.
+        """
         del n_tasks
         return {}
 

@@ -104,17 +104,14 @@ def _leaf_likelihoods(Z: Representation, tables: Sequence[NDArray[Any]]) -> Like
 
 def _ratios(likelihoods: Likelihoods, known: Sequence[Density]) -> Array:
     """log p(x | t, k) less its mean over classes, (n, ΣK): 0 (neutral) for a class without rows."""
-    every = np.concatenate(
-        [
-            _widened(one, len(density.rows.counts))
-            for one, density in zip(likelihoods, known, strict=True)
-        ],
-        axis=1,
-    )
+    by_task = [
+        _widened(likelihood, len(density.rows.counts))
+        for likelihood, density in zip(likelihoods, known, strict=True)
+    ]
+    every = np.concatenate(by_task, axis=1)  # (n, ΣK)
     there = ~np.isnan(every)
-    mean = np.where(there, every, 0.0).sum(axis=1, keepdims=True) / np.maximum(
-        there.sum(axis=1, keepdims=True), 1
-    )
+    n_there = np.maximum(there.sum(axis=1, keepdims=True), 1)
+    mean = np.where(there, every, 0.0).sum(axis=1, keepdims=True) / n_there
     return np.where(there, every - mean, 0.0)
 
 
@@ -127,11 +124,12 @@ def _widened(likelihood: Array, n_classes: int) -> Array:
 
 def _by_task(score: Array, known: Sequence[Density]) -> Array:
     """Classes of a task are equally likely, and so are tasks."""
-    columns, start = [], 0
+    columns = []
+    start = 0
     for density in known:
         present = density.rows.counts > 0
-        part = score[:, start : start + len(present)][:, present]
-        columns.append(logsumexp(part, axis=1) - np.log(present.sum()))
+        of_task = score[:, start : start + len(present)][:, present]
+        columns.append(logsumexp(of_task, axis=1) - np.log(present.sum()))
         start += len(present)
     return np.asarray(log_softmax(np.stack(columns, axis=1), axis=1))
 
@@ -142,13 +140,11 @@ def novelty(densities: Mapping[TaskName, Density], rows: Array) -> Array:
     With the right posteriors, a task drawn from them has a p_t that is uniform on rows of known
     tasks; the mean over tasks stays close to that.
     """
-    outer = np.stack(
-        [_share_further_out(density, rows) for density in densities.values()], axis=1
-    )  # (n, T)
-    return np.asarray(1 - (np.exp(log_row_posteriors(densities, rows)) * outer).sum(axis=1))
+    p = np.stack([_p_value(density, rows) for density in densities.values()], axis=1)  # (n, T)
+    return np.asarray(1 - (np.exp(log_row_posteriors(densities, rows)) * p).sum(axis=1))
 
 
-def _share_further_out(density: Density, rows: Array) -> Array:
+def _p_value(density: Density, rows: Array) -> Array:
     """A conformal p-value: (1 + rows of the task at least as far out) / (1 + rows of the task)."""
     out = nearest(density.rows)(rows)
     further = len(density.calibration) - np.searchsorted(
@@ -162,7 +158,8 @@ def nearest(task: Gaussians) -> Callable[[Array], Array]:
 
     Other tasks play no part, so that a task's calibration holds however many tasks come later.
     """
-    sigma, means = covariance([task]), task.means[task.counts > 0].astype(np.float64)
+    sigma = covariance([task])
+    means = task.means[task.counts > 0].astype(np.float64)
     return lambda z: np.asarray(distances(z, means, sigma).min(axis=1))
 
 
@@ -170,22 +167,23 @@ def calibrate(old: Density | None, z: Array, y: Codes, n_classes: int) -> NDArra
     """Sorted distances of a task's rows from what its *other* rows say; a sample of at most 200."""
     fold = _rank_in_class(y) % FOLDS
     honest = []
-    for one in range(min(FOLDS, int(fold.max()) + 1)):
-        rest = Gaussians.of(z[fold != one], y[fold != one], n_classes)
-        rest = rest if old is None else old.rows.plus(rest)
+    for number in range(min(FOLDS, int(fold.max()) + 1)):
+        rest = Gaussians.of(z[fold != number], y[fold != number], n_classes)
+        if old is not None:
+            rest = old.rows.plus(rest)
         if rest.freedom > 0:
-            honest.append(nearest(rest)(z[fold == one]))
-    new = np.concatenate(honest) if honest else np.zeros(0)
+            honest.append(nearest(rest)(z[fold == number]))
+    new = np.zeros(0)
+    if honest:
+        new = np.concatenate(honest)
     if old is None:
         return _thinned(new, CALIBRATION)
     n_old = float(old.rows.counts.sum())
-    share = len(new) / (n_old + len(new))
+    new_share = len(new) / (n_old + len(new))
     size = min(CALIBRATION, len(old.calibration) + len(new))
-    parts = [
-        _thinned(old.calibration, round(size * (1 - share))),
-        _thinned(new, round(size * share)),
-    ]
-    return np.sort(np.concatenate(parts))
+    from_old = _thinned(old.calibration, round(size * (1 - new_share)))
+    from_new = _thinned(new, round(size * new_share))
+    return np.sort(np.concatenate([from_old, from_new]))
 
 
 def _rank_in_class(y: Codes) -> Codes:
@@ -213,7 +211,8 @@ def located(
     weights: NDArray[np.float64] | None = None,
 ) -> Density:
     """A task's density with more rows z (n, d), as they are."""
-    rows, calibration = Gaussians.of(z, y, n_classes, weights), calibrate(known, z, y, n_classes)
+    rows = Gaussians.of(z, y, n_classes, weights)
+    calibration = calibrate(known, z, y, n_classes)
     if known is None:
         return Density(rows, calibration)
     return replace(known, rows=known.rows.plus(rows), calibration=calibration)

@@ -38,19 +38,18 @@ def cnn_sizes(in_shape: tuple[int, ...], width: float = 1.0) -> LayerSizes:
     layers of 2000.
     """
     convolutions: list[Convolution] = []
-    side, channels_in = tuple(in_shape[1:]), in_shape[0]
+    side = tuple(in_shape[1:])
+    channels_in = in_shape[0]
     for depth, channels in enumerate(_CNN_CHANNELS):
-        convolution = Convolution(
-            channels_in, max(1, round(channels * width)), stride=1 if depth == 0 else 2
-        )
+        stride = 2
+        if depth == 0:
+            stride = 1
+        convolution = Convolution(channels_in, max(1, round(channels * width)), stride)
         convolutions.append(convolution)
-        side, channels_in = (
-            tuple(-(-length // convolution.stride) for length in side),
-            convolution.channels,
-        )
-    return LayerSizes(
-        convolutions, channels_in * side[0] * side[1], [max(1, round(_DENSE * width))] * 2
-    )
+        side = tuple(-(-length // stride) for length in side)
+        channels_in = convolution.channels
+    dense = max(1, round(_DENSE * width))
+    return LayerSizes(convolutions, channels_in * side[0] * side[1], [dense, dense])
 
 
 def cnn(in_shape: tuple[int, ...], width: float = 1.0) -> nn.Sequential:
@@ -103,7 +102,9 @@ def build(network: Network, in_shape: tuple[int, ...], width: float = 1.0) -> nn
             )
         return module
     hidden = _hidden(network, in_shape)
-    return cnn(in_shape, width) if hidden is None else mlp(in_shape, hidden, width)
+    if hidden is None:
+        return cnn(in_shape, width)
+    return mlp(in_shape, hidden, width)
 
 
 def layer_sizes(network: Network, in_shape: tuple[int, ...], width: float = 1.0) -> LayerSizes:
@@ -118,7 +119,9 @@ def layer_sizes(network: Network, in_shape: tuple[int, ...], width: float = 1.0)
             " sizes."
         )
     hidden = _hidden(network, in_shape)
-    return cnn_sizes(in_shape, width) if hidden is None else mlp_sizes(in_shape, hidden, width)
+    if hidden is None:
+        return cnn_sizes(in_shape, width)
+    return mlp_sizes(in_shape, hidden, width)
 
 
 def _hidden(network: str | Sequence[int], in_shape: tuple[int, ...]) -> Sequence[int] | None:
@@ -157,19 +160,28 @@ def middle(network: nn.Module, head: nn.Module, rows: torch.Tensor) -> nn.Module
     All depths and grids are equally loud on ``rows`` that the network was trained on. What its
     dense layers have learnt is about its own classes, and comes last: the answer.
     """
-    layers = list(network) if isinstance(network, nn.Sequential) else []
-    flatten = next(
-        (place for place, layer in enumerate(layers) if isinstance(layer, nn.Flatten)), None
-    )
-    if flatten is None:
+    if not isinstance(network, nn.Sequential):
         return network
-    kind, end = (nn.Conv2d, flatten) if flatten else (nn.Linear, len(layers))
-    starts = [place for place, layer in enumerate(layers[:end]) if isinstance(layer, kind)]
-    last: list[nn.Module] = [nn.Sequential(*layers[end:], head, Answer())] if flatten else []
+    layers = list(network)
+    flatten = _places(layers, nn.Flatten)
+    if not flatten:
+        return network
+    end = flatten[0]
+    last: list[nn.Module] = []
+    if end > 0:
+        starts = _places(layers[:end], nn.Conv2d)
+        last = [nn.Sequential(*layers[end:], head, Answer())]
+    else:  # nothing but dense layers
+        end = len(layers)
+        starts = _places(layers, nn.Linear)
+    blocks = [layers[start:stop] for start, stop in pairwise([0, *starts[1:], end])]
     with torch.no_grad():
-        return _side_by_side(
-            [layers[start:stop] for start, stop in pairwise([0, *starts[1:], end])], last, rows
-        )
+        return _side_by_side(blocks, last, rows)
+
+
+def _places(layers: Sequence[nn.Module], kind: type[nn.Module]) -> list[int]:
+    """Where the layers of that kind are."""
+    return [place for place, layer in enumerate(layers) if isinstance(layer, kind)]
 
 
 def _side_by_side(
@@ -181,7 +193,9 @@ def _side_by_side(
     views: list[nn.Module] = [
         nn.Sequential(*pool, Standardise.lengths(pool(rows))) for pool in _pools(rows)
     ]
-    views += [_side_by_side(deeper, last, rows)] if deeper else last
+    if deeper:
+        last = [_side_by_side(deeper, last, rows)]
+    views += last
     return nn.Sequential(*block, SideBySide(views))
 
 
@@ -212,8 +226,10 @@ class Answer(nn.Softmax):
 
 def n_answers(network: nn.Module) -> int:
     """How many of the last columns of a representation are the network's own answer."""
-    *_, head, last = nn.Identity(), nn.Identity(), *network.modules()
-    return head.out_features if isinstance(last, Answer) and isinstance(head, nn.Linear) else 0
+    *_, head, last = [nn.Identity(), *network.modules()]
+    if isinstance(last, Answer) and isinstance(head, nn.Linear):
+        return head.out_features
+    return 0
 
 
 class SideBySide(nn.Module):

@@ -30,16 +30,16 @@ class Augment(nn.Module):
         if not self.training:
             return x
         if self.mirrors:
-            x = torch.where(
-                (torch.rand(len(x)) < 0.5).to(x.device)[:, None, None, None], x.flip(3), x
-            )
+            mirrored = (torch.rand(len(x)) < 0.5).to(x.device)  # (n,)
+            x = torch.where(mirrored[:, None, None, None], x.flip(3), x)
         return shifted(x)
 
 
 def shifted(x: torch.Tensor) -> torch.Tensor:
     """Each image (n, c, h, w) moved by up to an eighth of its side both ways; edges reflected."""
     n, channels, height, width = x.shape
-    up, left = height // 8, width // 8
+    up = height // 8
+    left = width // 8
     padded = pad(x, (left, left, up, up), mode="reflect")
     rows = torch.randint(2 * up + 1, (n, 1)) + torch.arange(height)  # (n, h)
     columns = torch.randint(2 * left + 1, (n, 1)) + torch.arange(width)  # (n, w)
@@ -52,7 +52,8 @@ def both_sides(model: nn.Module, output: Output | None = None) -> Output:
     over both sides.
     """
     output = output or model
-    if not any(bool(part.mirrors) for part in model.modules() if isinstance(part, Augment)):
+    augmentations = [module for module in model.modules() if isinstance(module, Augment)]
+    if not any(bool(augmentation.mirrors) for augmentation in augmentations):
         return output
     return lambda x: (output(x) + output(x.flip(3))) / 2
 
@@ -69,9 +70,8 @@ def may_be_mirrored(X: torch.Tensor) -> bool:
     X = X[:: -(-len(X) // _COMPARED)]
     grey = X.mean(dim=1).flatten(1)
     grey = grey - grey.mean(dim=1, keepdim=True)
-    grey = grey / grey.norm(dim=1, keepdim=True).clamp(
-        min=1e-6
-    )  # brightness and contrast say nothing about the side
+    # brightness and contrast say nothing about the side
+    grey = grey / grey.norm(dim=1, keepdim=True).clamp(min=1e-6)
     mirrored = grey.unflatten(1, X.shape[2:]).flip(2).flatten(1)
     distance, from_mirror = (
         torch.cdist(rows, grey).fill_diagonal_(torch.inf) for rows in (grey, mirrored)

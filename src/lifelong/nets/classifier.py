@@ -25,6 +25,28 @@ from lifelong.nets.training import choose_device, fit_classifier, forward
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
     """A network trained on all rows of one task.
 
+    Parameters
+    ----------
+    network : "auto", "cnn", "mlp", sequence of int or callable, default "auto"
+        ``"auto"`` is the paper's CNN for images and its tabular MLP for flat rows.
+    width : float, default 1.0
+        Multiplies the size of every layer.
+    recipe : Recipe, optional
+        How it is trained; the paper's if left out.
+    device : str, default "auto"
+        ``"auto"`` is the GPU where there is one.
+    random_state : int, Generator or None, default None
+        Decides on the first weights and the order of rows.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels, in the order of the columns of :meth:`predict_proba`.
+    model_ : nn.Module
+        Rows → softmax outputs.
+
+    Examples
+    --------
     >>> X, y = np.array([[0.0], [1.0]] * 20, np.float32), ["no", "yes"] * 20
     >>> model = NetworkClassifier((8,), recipe=Recipe(epochs=30, lr=0.01), random_state=0).fit(X, y)
     >>> model.predict([[0.1], [0.9]]).tolist()

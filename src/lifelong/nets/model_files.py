@@ -26,11 +26,9 @@ def local_folder(source: str | Path, revision: str | None) -> Path:
     if not (folder / "config.json").is_file() or not any(
         (folder / name).is_file() for name in weights
     ):
-        pickled = (
-            " A pickle (.bin, .pt) is never read: it can run code."
-            if [*folder.glob("*.bin")]
-            else ""
-        )
+        pickled = ""
+        if [*folder.glob("*.bin")]:
+            pickled = " A pickle (.bin, .pt) is never read: it can run code."
         raise DatasetError(
             f"{folder} is no model in the Hugging Face format: it needs config.json and"
             f" model.safetensors.{pickled} Write one with model.save_pretrained(folder)."
@@ -69,8 +67,10 @@ def configuration(folder: Path) -> tuple[Any, Any]:
 
 def width_of(config: Any) -> int:
     """How many features the network has."""
+    width = getattr(config, "hidden_size", None)
     stages = getattr(config, "hidden_sizes", None)  # convolutional networks: channels of each stage
-    width = stages[-1] if stages else getattr(config, "hidden_size", None)
+    if stages:
+        width = stages[-1]
     if not isinstance(width, int):
         raise DatasetError(
             f"Nobody knows how many features a {config.model_type} has: it gives no hidden_size."
@@ -83,7 +83,8 @@ def quiet() -> Iterator[None]:
     """Without transformers' own bars and tables; what matters becomes an error here."""
     from transformers.utils import logging
 
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    level = logging.get_verbosity()
+    bars = logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:

@@ -17,13 +17,15 @@ def train_once(model: nn.Module, train: Callable[[], None], *depends_on: Any) ->
     The same: equal layers and weights, equal values it ``depends_on`` (rows, targets, recipe),
     equal randomness.
     """
-    if not is_shared() or any(part.device.type != "cpu" for part in model.state_dict().values()):
+    if not is_shared() or any(
+        tensor.device.type != "cpu" for tensor in model.state_dict().values()
+    ):
         train()
         return
 
     def before() -> Iterator[Any]:
         yield from described(model)
-        yield from (part.numpy() if isinstance(part, torch.Tensor) else part for part in depends_on)
+        yield from map(_plain, depends_on)
         yield torch.get_rng_state().numpy()
 
     def work() -> Arrays:
@@ -39,9 +41,19 @@ def train_once(model: nn.Module, train: Callable[[], None], *depends_on: Any) ->
 def described(model: nn.Module) -> Iterator[Any]:
     """All that decides on a network's answers: torch, its layers and its weights."""
     yield torch.__version__
-    yield from (f"{name} {type(part).__module__}.{part}" for name, part in model.named_modules())
-    yield from (part for item in _weights(model).items() for part in item)
+    for name, module in model.named_modules():
+        yield f"{name} {type(module).__module__}.{module}"
+    for name, array in _weights(model).items():
+        yield name
+        yield array
 
 
 def _weights(model: nn.Module) -> Arrays:
-    return {name: part.detach().cpu().numpy() for name, part in model.state_dict().items()}
+    return {name: tensor.detach().cpu().numpy() for name, tensor in model.state_dict().items()}
+
+
+def _plain(value: Any) -> Any:
+    """Tensors as arrays, all else as it is."""
+    if isinstance(value, torch.Tensor):
+        return value.numpy()
+    return value

@@ -160,7 +160,9 @@ def _load(backbone: Backbone) -> Loaded:
         raise DatasetError(
             f"{folder}/model.safetensors lacks {len(missing)} weights, such as {missing[0]!r}."
         )
-    model = whole.get_encoder() if getattr(config, "is_encoder_decoder", False) else whole
+    model = whole
+    if getattr(config, "is_encoder_decoder", False):
+        model = whole.get_encoder()
     model = model.eval().requires_grad_(False).to(choose_device(backbone.device))
     if backbone.kind == "images":
         model = model.to(memory_format=torch.channels_last)  # a tenth faster on CPUs
@@ -173,11 +175,9 @@ def _pooling(backbone: Backbone, model: nn.Module) -> str:
     if backbone.pooling != "auto":
         return backbone.pooling
     names = [name.rsplit(".", 1)[-1] for name, _ in model.named_parameters()]
-    return (
-        "first"
-        if backbone.kind == "images" and {"cls_token", "class_embedding"} & set(names)
-        else "mean"
-    )
+    if backbone.kind == "images" and {"cls_token", "class_embedding"} & set(names):
+        return "first"
+    return "mean"
 
 
 def _pool(hidden: torch.Tensor, mask: torch.Tensor | None, pooling: str) -> torch.Tensor:

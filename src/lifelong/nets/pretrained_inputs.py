@@ -48,23 +48,28 @@ class Pixels(NamedTuple):
                 f"{path} is not there, and nobody knows how the model's images were scaled. Add it."
             )
         settings = json.loads(path.read_text(encoding="utf-8"))
-        size = settings.get("crop_size") if settings.get("do_center_crop") else settings.get("size")
-        side = image_size or _side(size if size is not None else 224)
-        mean, std = (
-            torch.tensor(settings.get(name, other))
-            for name, other in (("image_mean", 0.0), ("image_std", 1.0))
-        )
+        side = image_size or _trained_side(settings)
+        mean = torch.tensor(settings.get("image_mean", 0.0))
+        std = torch.tensor(settings.get("image_std", 1.0))
         if not settings.get("do_normalize", True):
-            mean, std = torch.zeros(1), torch.ones(1)
+            mean = torch.zeros(1)
+            std = torch.ones(1)
         # Ours are in [0, 1]; the model's own pipeline starts from 0 … 255.
-        scale = 255 * (
-            settings.get("rescale_factor", 1 / 255) if settings.get("do_rescale", True) else 1.0
-        )
+        factor = 1.0
+        if settings.get("do_rescale", True):
+            factor = settings.get("rescale_factor", 1 / 255)
+        scale = 255 * factor
         mode = "bicubic" if settings.get("resample") == 3 else "bilinear"  # PIL's numbers
         return cls(side, mode, mean.reshape(-1, 1, 1) / scale, std.reshape(-1, 1, 1) / scale)
 
 
-def _side(size: Any) -> int:
+def _trained_side(settings: dict[str, Any]) -> int:
+    """The side of the squares that the network was trained on."""
+    size: Any = settings.get("size")
+    if settings.get("do_center_crop"):
+        size = settings.get("crop_size")
+    if size is None:
+        return 224
     if isinstance(size, dict):
         size = size.get("shortest_edge") or size.get("height")
     return int(size)
@@ -72,11 +77,10 @@ def _side(size: Any) -> int:
 
 def _extra_arguments(model: nn.Module, image_size: int | None) -> dict[str, Any]:
     """A vision transformer asked for another size must stretch its position embeddings."""
-    asked = (
-        image_size is not None
-        and "interpolate_pos_encoding" in inspect.signature(model.forward).parameters
-    )
-    return {"interpolate_pos_encoding": True} if asked else {}
+    known = inspect.signature(model.forward).parameters
+    if image_size is None or "interpolate_pos_encoding" not in known:
+        return {}
+    return {"interpolate_pos_encoding": True}
 
 
 def _images(pixels: Pixels, extra: dict[str, Any], X: Rows) -> Inputs:
@@ -88,7 +92,8 @@ def _images(pixels: Pixels, extra: dict[str, Any], X: Rows) -> Inputs:
     scale = pixels.side / min(height, width)
     size = (max(pixels.side, round(height * scale)), max(pixels.side, round(width * scale)))
     x = interpolate(x, size=size, mode=pixels.mode, antialias=True, align_corners=False).clamp(0, 1)
-    top, left = (size[0] - pixels.side) // 2, (size[1] - pixels.side) // 2
+    top = (size[0] - pixels.side) // 2
+    left = (size[1] - pixels.side) // 2
     x = x[:, :, top : top + pixels.side, left : left + pixels.side]
     x = (x - pixels.mean) / pixels.std
     return {"pixel_values": x.contiguous(memory_format=torch.channels_last), **extra}

@@ -9,7 +9,8 @@ import torch
 
 _randomness = threading.RLock()
 _threads = threading.Lock()
-_users, _threads_before = 0, 1
+_users = 0
+_threads_before = 1
 
 
 @contextmanager

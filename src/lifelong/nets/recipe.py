@@ -20,24 +20,26 @@ class Recipe:
 
     Parameters
     ----------
-    epochs : int
+    epochs : int, default 100
         Passes over the rows.
     iterations : int, optional
         Steps in all, whatever the number of rows; takes the place of ``epochs``.
-    batch_size : int
-    optimiser : "adam", "sgd" or "rmsprop"
-    lr : float
+    batch_size : int, default 32
+        Rows of a step.
+    optimiser : "adam", "sgd" or "rmsprop", default "adam"
+        The rule of a step.
+    lr : float, default 3e-4
         Learning rate.
-    momentum, weight_decay : float
+    momentum, weight_decay : float, default 0
         ``momentum`` is Nesterov's, for ``"sgd"``.
-    schedule : "constant", "cosine" or "one-cycle"
+    schedule : "constant", "cosine" or "one-cycle", default "constant"
         Whether the learning rate stays, falls to 0 along half a cosine, or rises for 30 % of the
         steps and then falls.
-    augment : bool
+    augment : bool, default False
         Images only: small random shifts while training, and mirroring where the training rows show
         that mirror images look like rows; then predictions are averaged over an image and its
         mirror image.
-    precision : "float32" or "bfloat16"
+    precision : "float32" or "bfloat16", default "float32"
         Of the products and convolutions while training (weights and predictions stay as they are).
         Half the bits take about two thirds of the time where the processor has instructions for
         them, and more time where it has none.
@@ -89,8 +91,9 @@ class Recipe:
             return self.lr
         if self.schedule == "one-cycle" and done < _RISE:
             return self.lr * (0.04 + 0.96 * _half_cosine(1 - done / _RISE))
-        fallen = (done - _RISE) / (1 - _RISE) if self.schedule == "one-cycle" else done
-        return self.lr * _half_cosine(fallen)
+        if self.schedule == "one-cycle":
+            done = (done - _RISE) / (1 - _RISE)
+        return self.lr * _half_cosine(done)
 
 
 def _half_cosine(done: float) -> float:

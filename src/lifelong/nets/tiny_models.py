@@ -108,9 +108,8 @@ def tiny_model(name: str) -> Path:
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(
-        mkdtemp(dir=folder.parent)
-    )  # complete or not there at all, whoever else makes it meanwhile
+    # The folder is complete or not there at all, whoever else makes it meanwhile.
+    scratch = Path(mkdtemp(dir=folder.parent))
     with quiet(), private_randomness(np.random.default_rng(0)):
         make(scratch)
     try:

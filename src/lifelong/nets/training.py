@@ -23,9 +23,8 @@ BatchLoss = Callable[[torch.Tensor], torch.Tensor]  # row numbers of a batch →
 
 _ROWS_AT_ONCE = 500
 _COPIED = 256 * 2**20  # bytes of rows of which training may make a copy
-_PIXELS_AT_ONCE = (
-    2**17
-)  # what convolutions make of more does not stay in the cache: they take up to twice as long
+# What convolutions make of more pixels does not stay in the cache: they take up to twice as long.
+_PIXELS_AT_ONCE = 2**17
 
 
 def fit_classifier(
@@ -43,9 +42,12 @@ def fit_classifier(
     ``weights`` or not.
     """
     if len(X) == 1:  # batch norm cannot learn from one row, but from the same row twice
-        X, y, weights = np.repeat(X, 2, axis=0), np.repeat(y, 2), None
+        X = np.repeat(X, 2, axis=0)
+        y = np.repeat(y, 2)
+        weights = None
     with one_thread(), private_randomness(rng):
-        inputs, targets = torch.from_numpy(X).to(device), torch.from_numpy(y).to(device)
+        inputs = torch.from_numpy(X).to(device)
+        targets = torch.from_numpy(y).to(device)
         body = nn.Sequential(front(inputs, recipe), build(network, X.shape[1:], width)).to(device)
         head = nn.Linear(n_outputs(body, inputs), int(y.max()) + 1).to(device)
         learning, rows = _without_front(body, inputs, channels_last=network in ("auto", "cnn"))
@@ -81,9 +83,9 @@ def _without_front(
         return body, inputs
     with torch.no_grad():
         rows = front(inputs)
-    return network, rows.to(
-        memory_format=torch.channels_last
-    ) if channels_last and rows.ndim == 4 else rows
+    if channels_last and rows.ndim == 4:
+        rows = rows.to(memory_format=torch.channels_last)
+    return network, rows
 
 
 def _weighted_loss(
@@ -192,7 +194,9 @@ def batches(n: int, size: int) -> Iterator[torch.Tensor]:
 
 def _batch_starts(n: int, size: int) -> list[int]:
     starts = list(range(0, n, size))
-    return starts[:-1] if len(starts) > 1 and n - starts[-1] == 1 else starts
+    if len(starts) > 1 and n - starts[-1] == 1:
+        return starts[:-1]
+    return starts
 
 
 @torch.inference_mode()
@@ -210,9 +214,8 @@ def forward(output: Output, X: Rows, *, device: torch.device) -> Rows:
     """``output`` (of a model in eval mode) for all rows, a chunk at a time."""
     chunk = _ROWS_AT_ONCE
     if X.ndim == 4:
-        chunk = 32 * max(
-            1, _PIXELS_AT_ONCE // (32 * math.prod(X.shape[2:]))
-        )  # kernels like round numbers
+        # a multiple of 32: kernels like round numbers
+        chunk = 32 * max(1, _PIXELS_AT_ONCE // (32 * math.prod(X.shape[2:])))
     with one_thread():
         starts = range(0, len(X), chunk)
         outputs = [
@@ -223,6 +226,8 @@ def forward(output: Output, X: Rows, *, device: torch.device) -> Rows:
 
 def choose_device(device: str) -> torch.device:
     """``"auto"`` is the GPU where there is one."""
-    return torch.device(
-        ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
-    )
+    if device != "auto":
+        return torch.device(device)
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("cpu")

@@ -13,7 +13,8 @@ from lifelong.persistence.hollow import built_hollow
 from lifelong.persistence.kinds import expect
 from lifelong.persistence.networks import describe, rebuild
 
-_MOST, _GROWTH = 2**20, 256  # numbers between two layers: so many, or so many per number of the row
+_MOST = 2**20  # numbers between two layers: at most so many,
+_GROWTH = 256  # or so many for each number of the row
 
 
 def check_activations(encoder: Any, in_shape: tuple[int, ...]) -> None:
@@ -36,7 +37,7 @@ def _passed(network: nn.Module, x: torch.Tensor, most: int) -> torch.Tensor:
             x = _passed(layer, x, most)
         return x
     if isinstance(network, SideBySide):
-        x = network.joined([_passed(part, x, most) for part in network.networks])
+        x = network.joined([_passed(side, x, most) for side in network.networks])
     else:
         x = network(x)
     expect(x.numel() <= most, "the network", "has a layer that is too large")

@@ -27,16 +27,16 @@ _CODES = {
     "float64": "F64",
 }
 _DTYPES = {code: np.dtype(name) for name, code in _CODES.items()}
-_MAX_DIMENSIONS, _MAX_LENGTH = 8, 2**48
+_MAX_DIMENSIONS = 8
+_MAX_LENGTH = 2**48
 
 Buffer = bytearray | memoryview
 
 
 def pack(arrays: Mapping[str, NDArray[Any]], structure: Json) -> list[bytes | memoryview]:
     """The file, in pieces that follow each other; arrays are not copied."""
-    ordered = sorted(
-        arrays.items(), key=lambda item: -item[1].itemsize
-    )  # every array starts at a multiple of its item
+    # Large items first: every array starts at a multiple of its item.
+    ordered = sorted(arrays.items(), key=lambda item: -item[1].itemsize)
     header: dict[str, Json] = {"__metadata__": {"lifelong": to_json(structure).decode()}}
     end = 0
     for name, array in ordered:
@@ -44,7 +44,8 @@ def pack(arrays: Mapping[str, NDArray[Any]], structure: Json) -> list[bytes | me
             raise Unfit(
                 f"numbers of type {array.dtype} cannot be saved; known types: {', '.join(_CODES)}"
             )
-        start, end = end, end + array.nbytes
+        start = end
+        end = start + array.nbytes
         header[name] = {
             "dtype": _CODES[array.dtype.name],
             "shape": list(array.shape),
@@ -69,12 +70,11 @@ def unpack(buffer: Buffer) -> tuple[Json, dict[str, NDArray[Any]]]:
     if len(buffer) < 8 or length > len(buffer) - 8:
         raise Unfit("its header is longer than the file")
     header = from_json(bytes(buffer[8 : 8 + length]))
-    metadata = header.pop("__metadata__", None) if isinstance(header, dict) else None
-    if (
-        not isinstance(metadata, dict)
-        or set(metadata) != {"lifelong"}
-        or not isinstance(metadata["lifelong"], str)
-    ):
+    if not isinstance(header, dict):
+        raise Unfit("its header is not an object")
+    metadata = header.pop("__metadata__", None)
+    ours = isinstance(metadata, dict) and set(metadata) == {"lifelong"}
+    if not ours or not isinstance(metadata["lifelong"], str):
         raise Unfit("it has no metadata of this library")
     data = memoryview(buffer)[8 + length :]
     spans = sorted((*_span(name, entry), name) for name, entry in header.items())
@@ -85,16 +85,18 @@ def unpack(buffer: Buffer) -> tuple[Json, dict[str, NDArray[Any]]]:
         end = stop
     if end != len(data):
         raise Unfit("its arrays are not as long as the file")
-    return from_json(metadata["lifelong"].encode("ascii", "replace")), {
-        name: _array(data[start:stop], header[name], name) for start, stop, name in spans
-    }
+    structure = from_json(metadata["lifelong"].encode("ascii", "replace"))
+    arrays = {name: _array(data[start:stop], header[name], name) for start, stop, name in spans}
+    return structure, arrays
 
 
 def _span(name: str, entry: Json) -> tuple[int, int]:
     """Where an array begins and ends; its shape must say the same."""
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
         raise Unfit(f"array {name!r} is not described by dtype, shape and data_offsets")
-    dtype, shape, offsets = _DTYPES.get(str(entry["dtype"])), entry["shape"], entry["data_offsets"]
+    dtype = _DTYPES.get(str(entry["dtype"]))
+    shape = entry["shape"]
+    offsets = entry["data_offsets"]
     if dtype is None:
         raise Unfit(f"array {name!r} has the unknown type {str(entry['dtype'])[:20]!r}")
     if not _whole_numbers(shape, _MAX_LENGTH) or len(shape) > _MAX_DIMENSIONS:
@@ -113,7 +115,8 @@ def _whole_numbers(node: Json, most: int) -> bool:
 
 
 def _array(data: memoryview, entry: Json, name: str) -> NDArray[Any]:
-    dtype, shape = _DTYPES[entry["dtype"]], entry["shape"]
+    dtype = _DTYPES[entry["dtype"]]
+    shape = entry["shape"]
     if not len(data):
         return np.empty(shape, dtype)
     array = np.frombuffer(data, dtype)

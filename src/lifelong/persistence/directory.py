@@ -24,14 +24,15 @@ from lifelong.persistence.text import Json
 
 try:
     import fcntl
-except (
-    ImportError
-):  # Windows has no flock: there, nobody stops two processes from writing to one directory
+except ImportError:
+    # Windows has no flock: there, nobody stops two processes from writing to one directory.
     fcntl = None  # type: ignore[assignment]
 
-MANIFEST, LOCK = "manifest.json", "lock"
+MANIFEST = "manifest.json"
+LOCK = "lock"
 _OURS = re.compile(r"(encoder|channel|rows|network|values)-([0-9a-f]{64})\.safetensors")
-_MAX_BYTES, _MAX_MANIFEST = 2**48, 2**30
+_MAX_BYTES = 2**48
+_MAX_MANIFEST = 2**30
 # Never follow a link out of the directory, and never wait for a pipe that somebody has put there.
 _READ = (
     os.O_RDONLY
@@ -134,7 +135,11 @@ class Directory:
 
     def content(self, ref: FileRef, *, mapped: bool = False) -> Buffer:
         """A file whose checksum is right."""
-        content = self.map(ref) if mapped else self.read(ref.name, ref.size)
+        content: Buffer
+        if mapped:
+            content = self.map(ref)
+        else:
+            content = self.read(ref.name, ref.size)
         if checksum([content]) != ref.checksum:
             raise PersistenceError(
                 f"{self.path / ref.name} is damaged: its checksum is not the one in its name."
@@ -216,11 +221,9 @@ class Directory:
         try:
             yield
         except OSError as error:
-            advice = (
-                "Make room and save again."
-                if error.errno in (errno.ENOSPC, errno.EDQUOT)
-                else "Save again."
-            )
+            advice = "Save again."
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                advice = "Make room and save again."
             raise PersistenceError(
                 f"Could not write to {self.path}: {error.strerror or error}. What was saved before"
                 f" is intact. {advice}"

@@ -85,7 +85,7 @@ def unpack_encoder(
     if kind == "forest":
         return unpack_forest(content, arrays, "forest", math.prod(in_shape))
     require("torch", extra="torch", for_what="A network encoder")
-    device = "cpu" if learner is None else device_of(learner)
+    device = device_of(learner)
     encoder: FittedEncoder
     if kind == "pretrained":
         from lifelong.persistence import pretrained
@@ -96,7 +96,7 @@ def unpack_encoder(
     else:
         from lifelong.persistence import networks
 
-        network = None if learner is None else user_network(learner)
+        network = user_network(learner)
         encoder = networks.unpack_network(
             content, arrays, kind, in_shape, network=network, device=device
         )
@@ -172,7 +172,7 @@ def note_shapes(entries: dict[Name, Json], frame: Frame) -> None:
         frame.shapes[name] = head_of(node).shape
 
 
-def user_network(learner: Learner) -> Any:
+def user_network(learner: Learner | None) -> Any:
     """The function that builds the learner's networks, if the user has brought one."""
     trainer = _trainer(learner)
     network = getattr(trainer, "network", None)
@@ -186,11 +186,11 @@ def user_network(learner: Learner) -> Any:
     return lambda in_shape: SideBySide(network(in_shape) for _ in range(n_networks))
 
 
-def device_of(learner: Learner) -> str:
-    """Where the learner's networks are."""
+def device_of(learner: Learner | None) -> str:
+    """Where the learner's networks are; without a learner, on the processor."""
     return str(getattr(_trainer(learner), "device", "cpu"))
 
 
-def _trainer(learner: Learner) -> Any:
+def _trainer(learner: Learner | None) -> Any:
     """What has the parameters of networks: the learner, or the encoder that it was given."""
     return getattr(learner, "encoder", None) or learner

@@ -5,6 +5,7 @@ The file is one of arrays, like all of ours, whose structure is ``{"format", "wr
 """
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,9 +68,17 @@ def export_encoder(learner: Silly, task: Name, file: str | Path) -> None:
     Parameters
     ----------
     learner : SillyForest, SillyNetwork or Silly
-    task : name of a task, or of an encoder in ``encoders_``
+    task : str or int
+        A task whose encoder is meant, or the name of an encoder in ``encoders_``.
     file : path
         Written whole or not at all.
+
+    Raises
+    ------
+    UnknownTaskError
+        If there is no such encoder.
+    PersistenceError
+        If the encoder is of a class that no file can hold, or if the disk fails.
 
     Examples
     --------
@@ -108,14 +117,26 @@ def import_encoder(
     Parameters
     ----------
     source : path, or an encoder that is in memory already
-    learner : optional
+    learner : SillyForest, SillyNetwork or Silly, optional
         It must be able to use the encoder: rows of the same shape, the same kind of encoder, and
-        not there yet.
-    max_bytes : int
+        not there yet. Without one the file alone is checked.
+    max_bytes : int, default 1 GiB
         Refuse larger files before reading them. Memory that reading takes is bounded by a small
         multiple of the file.
+
+    Returns
+    -------
+    ImportedEncoder
+        The encoder, the shape of its rows, and a checksum that is the same for the same encoder.
+
+    Raises
+    ------
+    PersistenceError
+        Whatever is wrong with the file, or why the learner cannot use it.
     """
-    known = None if learner is None else learner._known()
+    known = None
+    if learner is not None:
+        known = learner._known()
     return encoder_for(source, learner, known, max_bytes)
 
 
@@ -140,7 +161,7 @@ def _encoder_of(learner: Any, task: Name) -> tuple[FittedEncoder, Shape]:
             f"{type(learner).__name__} has no encoders to export. SillyForest and SillyNetwork do."
         )
     known = learner._known()
-    encoders = {} if known is None else known.encoders
+    encoders = _encoders_in(known)
     address = task
     if known is not None and task in known.tasks:
         address = known.address(task)
@@ -148,6 +169,12 @@ def _encoder_of(learner: Any, task: Name) -> tuple[FittedEncoder, Shape]:
         names = ", ".join(map(repr, encoders)) or "none"
         raise UnknownTaskError(f"There is no encoder of {task!r}. Encoders: {names}.")
     return encoders[address], known.in_shape
+
+
+def _encoders_in(known: Knowledge | None) -> Mapping[Name, FittedEncoder]:
+    if known is None:
+        return {}
+    return known.encoders
 
 
 def _sealed(encoder: FittedEncoder, in_shape: Shape) -> list[bytes | memoryview]:
@@ -230,12 +257,15 @@ def _from_memory(encoder: Any, known: Knowledge | None) -> ImportedEncoder:
         raise PersistenceError(
             f"{type(encoder).__name__} is no encoder that has been learnt, and no path of a file."
         )
-    of_learner = None if known is None else known.in_shape
+    of_learner = None
+    if known is not None:
+        of_learner = known.in_shape
     in_shape: Shape | None = getattr(encoder, "in_shape", of_learner)
     if type(encoder) is FittedForest:  # which reads images as their pixels
         n = int(encoder.trees[0].n_features)
-        same = of_learner is not None and math.prod(of_learner) == n
-        in_shape = of_learner if same else (n,)
+        in_shape = (n,)
+        if of_learner is not None and math.prod(of_learner) == n:
+            in_shape = of_learner
     if in_shape is None:
         raise PersistenceError(
             f"{type(encoder).__name__} does not say what rows it reads. Learn a task first."
@@ -253,7 +283,8 @@ def _checksum(encoder: FittedEncoder, in_shape: Shape) -> str | None:
         except Unfit:
             return None
         columns, leaves = encoder_shape(encoder, in_shape)
-        name, size = f"encoder-{checksum(pieces)}.safetensors", sum(len(piece) for piece in pieces)
+        name = f"encoder-{checksum(pieces)}.safetensors"
+        size = sum(len(piece) for piece in pieces)
         node = Node(columns=columns, leaves=leaves, file=[name, size])
         note(encoder, node)
     return FileRef.from_json(node["file"]).checksum
@@ -261,7 +292,9 @@ def _checksum(encoder: FittedEncoder, in_shape: Shape) -> str | None:
 
 def _check_fits(found: ImportedEncoder, learner: Silly, known: Knowledge | None) -> None:
     owner = type(learner).__name__
-    in_shape = found.in_shape if known is None else known.in_shape
+    in_shape = found.in_shape
+    if known is not None:
+        in_shape = known.in_shape
     if found.in_shape != in_shape:
         raise PersistenceError(
             f"The encoder reads rows of shape {found.in_shape}, and this {owner} has {in_shape}.",
@@ -273,9 +306,11 @@ def _check_fits(found: ImportedEncoder, learner: Silly, known: Knowledge | None)
             f"The encoder is a {_word(found.encoder)}, and this {owner} has {_WORDS[wanted]}s.",
             see="exchange",
         )
-    encoders = {} if known is None else known.encoders
+    encoders = _encoders_in(known)
     for name in encoders:
-        node = encoders.node_of(name) if isinstance(encoders, StoredMap) else None
+        node = None
+        if isinstance(encoders, StoredMap):
+            node = encoders.node_of(name)
         if found.checksum is None:
             same = encoders[name] is found.encoder
         elif node is not None:  # of a stored learner: nothing need be loaded
@@ -288,4 +323,6 @@ def _check_fits(found: ImportedEncoder, learner: Silly, known: Knowledge | None)
 
 def _word(encoder: FittedEncoder) -> str:
     word = word_of(encoder)
-    return type(encoder).__name__ if word is None else _WORDS[word]
+    if word is None:
+        return type(encoder).__name__
+    return _WORDS[word]

@@ -14,8 +14,9 @@ class LearnerFiles:
 
     def open_store(self, store: "str | Path | Store") -> OpenStore:
         """A store in use by one learner."""
-        found = store if isinstance(store, Store) else Store(store)
-        return found.open()
+        if not isinstance(store, Store):
+            store = Store(store)
+        return store.open()
 
     def read_encoder(
         self, source: Any, learner: Silly, known: Knowledge | None, max_bytes: int

@@ -56,7 +56,7 @@ def pack_trees(trees: Sequence[Tree], arrays: Arrays, at: str, n_classes: int = 
     """scikit-learn's trees; with ``n_classes`` also the class shares in their nodes."""
     expect(0 < len(trees) <= MAX_TREES, at, f"has no tree, or more than {MAX_TREES}")
     trees = list(trees)
-    place = f"{at}." if at else ""
+    place = _inside(at)
     arrays[f"{place}nodes"] = np.array([tree.node_count for tree in trees], dtype=np.int64)
     columns = {"left": "children_left", "right": "children_right", "feature": "feature"}
     for name, field in columns.items():
@@ -76,7 +76,7 @@ def unpack_trees(
     found = unpacked(Whole(1, _MAX_FEATURES), node["features"], f"{at}.features")
     fits = n_features in (None, found)
     expect(fits, at, f"reads rows of {found} numbers, not {n_features}")
-    place = f"{at}." if at else ""
+    place = _inside(at)
     sizes = _column(arrays, f"{place}nodes", "int64", (None,))
     n_nodes = len(arrays.get(f"{place}left", ()))
     adds_up = (
@@ -96,12 +96,21 @@ def unpack_trees(
     trees = []
     ends = np.cumsum(sizes).tolist()
     for end, size in zip(ends, sizes.tolist(), strict=True):
-        part = slice(end - size, end)
-        shares = None if value is None else value[part]
-        nodes = Nodes(left[part], right[part], feature[part], threshold[part], shares)
+        own = slice(end - size, end)
+        shares = None
+        if value is not None:
+            shares = value[own]
+        nodes = Nodes(left[own], right[own], feature[own], threshold[own], shares)
         _check(nodes, found, at)
         trees.append(nodes)
     return StoredTrees(trees, found)
+
+
+def _inside(at: str) -> str:
+    """How the names of arrays at a place begin."""
+    if not at:
+        return ""
+    return f"{at}."
 
 
 def _column(arrays: Arrays, at: str, dtype: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
@@ -123,15 +132,18 @@ class StoredTrees(Sequence[Tree]):
     """Trees made when the first row comes: scikit-learn needs 76 bytes for a node, a file 20."""
 
     def __init__(self, nodes: list[Nodes], n_features: int) -> None:
-        self.left = [one.left for one in nodes]
-        self._n, self._nodes, self._n_features = len(nodes), nodes, n_features
+        self.left = [tree.left for tree in nodes]
+        self._n = len(nodes)
+        self._nodes = nodes
+        self._n_features = n_features
         self._made: list[Tree] | None = None
 
     def _trees(self) -> list[Tree]:
         nodes = self._nodes  # read before _made is: another thread may be making the same trees
         if self._made is None:
-            self._made = [_tree(one, self._n_features) for one in nodes]
-            self._nodes, self.left = [], []
+            self._made = [_tree(tree, self._n_features) for tree in nodes]
+            self._nodes = []
+            self.left = []
         return self._made
 
     def __len__(self) -> int:
@@ -146,7 +158,9 @@ class StoredTrees(Sequence[Tree]):
 
 
 def _check(nodes: Nodes, n_features: int, at: str) -> None:
-    left, right, feature = nodes.left, nodes.right, nodes.feature
+    left = nodes.left
+    right = nodes.right
+    feature = nodes.feature
     n = len(left)
     inner = left != -1
     children = np.concatenate([left[inner], right[inner]])
@@ -170,16 +184,13 @@ def _tree(nodes: Nodes, n_features: int) -> Tree:
     """scikit-learn's tree of checked nodes."""
     left, right, feature, threshold, value = nodes
     packed = np.zeros(len(left), dtype=_NODE)
-    for name, part in (
-        ("left_child", left),
-        ("right_child", right),
-        ("feature", feature),
-        ("threshold", threshold),
-    ):
-        packed[name] = part
-    shares = (
-        np.zeros((len(left), 1)) if value is None else np.ascontiguousarray(value, dtype=np.float64)
-    )
+    packed["left_child"] = left
+    packed["right_child"] = right
+    packed["feature"] = feature
+    packed["threshold"] = threshold
+    shares = np.zeros((len(left), 1))
+    if value is not None:
+        shares = np.ascontiguousarray(value, dtype=np.float64)
     tree = Tree(n_features, np.array([shares.shape[1]], dtype=np.intp), 1)
     # Prediction does not look at the depth.
     tree.__setstate__(

@@ -18,7 +18,8 @@ from lifelong.persistence.kinds import Arrays, expect
 from lifelong.persistence.text import Unfit
 
 Module = TypeVar("Module", bound=nn.Module)
-_CALLS_PER_TENSOR, _CALLS = 200, 20_000
+_CALLS_PER_TENSOR = 200
+_CALLS = 20_000
 
 
 class _Hollow(TorchFunctionMode):
@@ -73,7 +74,10 @@ def filled(network: Module, tensors: Mapping[str, NDArray[Any]], device: torch.d
 
 def _few(wanted: Mapping[str, Any], got: Mapping[str, Any]) -> str:
     different = sorted(set(wanted) ^ set(got))
-    return ", ".join(different[:3]) + (" …" if len(different) > 3 else "")
+    few = ", ".join(different[:3])
+    if len(different) > 3:
+        return f"{few} …"
+    return few
 
 
 def tensors_of(network: nn.Module, arrays: Arrays, at: str = "") -> None:

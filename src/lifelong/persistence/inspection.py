@@ -60,22 +60,24 @@ def inspect(directory: str | Path) -> Summary:
                 for name, record in records.items()
             ],
             len(encoders),
-            {part: _total(files_in(one)) for part, one in state.items()},
+            {field: _total(files_in(value)) for field, value in state.items()},
             _total(files_in(state)) + len(place.read(MANIFEST)),
             tuple(node["in_shape"]),
         )
 
 
 def _bytes_of(state: Json, task: str | int) -> int:
-    return sum(
-        _total(files_in(one))
-        for part, entries in state.items()
-        if isinstance(entries, list) and part != "encoders"
-        for entry in entries
-        if isinstance(entry, list) and len(entry) == 2
-        for name, one in [entry]
-        if type(name) is type(task) and name == task
-    )
+    total = 0
+    for field, entries in state.items():
+        if field == "encoders" or not isinstance(entries, list):
+            continue
+        for entry in entries:
+            if not isinstance(entry, list) or len(entry) != 2:
+                continue
+            name, value = entry
+            if type(name) is type(task) and name == task:
+                total += _total(files_in(value))
+    return total
 
 
 def _total(refs: list[FileRef]) -> int:
@@ -84,7 +86,8 @@ def _total(refs: list[FileRef]) -> int:
 
 def damaged_files(directory: str | Path) -> dict[str, str]:
     """Files whose bytes are not those that were saved: name → what is wrong."""
-    place, problems = Directory(directory), {}
+    place = Directory(directory)
+    problems = {}
     node = read_manifest(place).node
     with explained(f"{place.path / MANIFEST} is damaged"):
         refs = sorted(set(files_in(node["state"])))

@@ -54,7 +54,9 @@ def expect(condition: bool, at: str, what: str) -> None:
 
 def join(at: str, name: str) -> str:
     """A place inside a place."""
-    return f"{at}.{name}" if at else name
+    if not at:
+        return name
+    return f"{at}.{name}"
 
 
 @singledispatch
@@ -74,13 +76,16 @@ def unpack(kind: schema.Kind, node: Json, arrays: Arrays, at: str, scope: Scope)
 
 @pack.register(schema.Whole)
 def _(kind: schema.Whole, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
-    number = int(value) if isinstance(value, np.integer) else value
-    return unpack(kind, number, arrays, at, scope)
+    if isinstance(value, np.integer):
+        value = int(value)
+    return unpack(kind, value, arrays, at, scope)
 
 
 @unpack.register(schema.Whole)
 def _(kind: schema.Whole, node: Json, arrays: Arrays, at: str, scope: Scope) -> int:
-    most = kind.most(scope) if callable(kind.most) else kind.most
+    most = kind.most
+    if callable(most):
+        most = most(scope)
     fits = type(node) is int and kind.least <= node <= most
     expect(fits, at, "is not a whole number in its range")
     return int(node)
@@ -88,8 +93,9 @@ def _(kind: schema.Whole, node: Json, arrays: Arrays, at: str, scope: Scope) -> 
 
 @pack.register(schema.Number)
 def _(kind: schema.Number, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
-    number = value.item() if isinstance(value, np.number) else value
-    return unpack(kind, number, arrays, at, scope)
+    if isinstance(value, np.number):
+        value = value.item()
+    return unpack(kind, value, arrays, at, scope)
 
 
 @unpack.register(schema.Number)
@@ -101,14 +107,18 @@ def _(kind: schema.Number, node: Json, arrays: Arrays, at: str, scope: Scope) ->
 
 @pack.register(schema.Text)
 def _(kind: schema.Text, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
-    return unpack(kind, str(value) if isinstance(value, str) else value, arrays, at, scope)
+    if isinstance(value, str):  # of numpy, perhaps
+        value = str(value)
+    return unpack(kind, value, arrays, at, scope)
 
 
 @unpack.register(schema.Text)
 def _(kind: schema.Text, node: Json, arrays: Arrays, at: str, scope: Scope) -> str:
-    known = kind.choices is None or node in kind.choices
-    what = f"is not one of {', '.join(kind.choices)}" if kind.choices else "is not text"
-    expect(type(node) is str and known, at, what)
+    if kind.choices is None:
+        expect(type(node) is str, at, "is not text")
+    else:
+        known = type(node) is str and node in kind.choices
+        expect(known, at, f"is not one of {', '.join(kind.choices)}")
     return str(node)
 
 
@@ -119,7 +129,9 @@ def _(kind: schema.Exactly, value: Any, arrays: Arrays, at: str, scope: Scope) -
 
 @unpack.register(schema.Exactly)
 def _(kind: schema.Exactly, node: Json, arrays: Arrays, at: str, scope: Scope) -> Any:
-    wanted = kind.value if kind.name is None else scope[kind.name]
+    wanted = kind.value
+    if kind.name is not None:
+        wanted = scope[kind.name]
     expect(type(node) is type(wanted) and node == wanted, at, f"is not {wanted!r}")
     return wanted
 
@@ -140,19 +152,19 @@ def _(kind: schema.TaskNames, node: Json, arrays: Arrays, at: str, scope: Scope)
 
 @pack.register(schema.AnyOf)
 def _(kind: schema.AnyOf, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
-    return _first(kind, lambda one: pack(one, value, arrays, at, scope), at)
+    return _first(kind, lambda option: pack(option, value, arrays, at, scope), at)
 
 
 @unpack.register(schema.AnyOf)
 def _(kind: schema.AnyOf, node: Json, arrays: Arrays, at: str, scope: Scope) -> Any:
-    return _first(kind, lambda one: unpack(one, node, arrays, at, scope), at)
+    return _first(kind, lambda option: unpack(option, node, arrays, at, scope), at)
 
 
 def _first(kind: schema.AnyOf, attempt: Callable[[schema.Kind], Any], at: str) -> Any:
     reasons = []
-    for one in kind.kinds:
+    for option in kind.kinds:
         try:
-            return attempt(one)
+            return attempt(option)
         except Unfit as error:
             reasons.append(str(error))
     if len(set(reasons)) == 1:
@@ -164,21 +176,21 @@ def _first(kind: schema.AnyOf, attempt: Callable[[schema.Kind], Any], at: str) -
 def _(kind: schema.Several, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
     expect(isinstance(value, Sequence) and not isinstance(value, str), at, "is not a sequence")
     expect(len(value) >= kind.least, at, "is too short")
-    return [pack(kind.kind, one, arrays, f"{at}.{n}", scope) for n, one in enumerate(value)]
+    return [pack(kind.kind, item, arrays, f"{at}.{n}", scope) for n, item in enumerate(value)]
 
 
 @unpack.register(schema.Several)
 def _(kind: schema.Several, node: Json, arrays: Arrays, at: str, scope: Scope) -> tuple[Any, ...]:
     fits = isinstance(node, list) and len(node) >= kind.least
     expect(fits, at, "is not a list, or too short")
-    return tuple(unpack(kind.kind, one, arrays, f"{at}.{n}", scope) for n, one in enumerate(node))
+    return tuple(unpack(kind.kind, item, arrays, f"{at}.{n}", scope) for n, item in enumerate(node))
 
 
 @pack.register(schema.ByName)
 def _(kind: schema.ByName, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
     return [
-        [name, pack(kind.kind, one, arrays, f"{at}.{n}", scope)]
-        for n, (name, one) in enumerate(value.items())
+        [name, pack(kind.kind, item, arrays, f"{at}.{n}", scope)]
+        for n, (name, item) in enumerate(value.items())
     ]
 
 
@@ -186,8 +198,8 @@ def _(kind: schema.ByName, value: Any, arrays: Arrays, at: str, scope: Scope) ->
 def _(kind: schema.ByName, node: Json, arrays: Arrays, at: str, scope: Scope) -> dict[Name, Any]:
     pairs = name_pairs(node, at)
     return {
-        name: unpack(kind.kind, one, arrays, f"{at}.{n}", scope)
-        for n, (name, one) in enumerate(pairs.items())
+        name: unpack(kind.kind, item, arrays, f"{at}.{n}", scope)
+        for n, (name, item) in enumerate(pairs.items())
     }
 
 
@@ -198,16 +210,20 @@ def _(kind: schema.ByName, node: Json, arrays: Arrays, at: str, scope: Scope) ->
 def _(kind: schema.Array, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
     expect(isinstance(value, np.ndarray), at, "is not an array")
     _check_array(kind, value, at, scope)
-    fortran = value.flags.f_contiguous and not value.flags.c_contiguous
-    arrays[at] = value.T if fortran else np.asarray(value, order="C")
-    return "F" if fortran else "C"
+    if value.flags.f_contiguous and not value.flags.c_contiguous:
+        arrays[at] = value.T
+        return "F"
+    arrays[at] = np.asarray(value, order="C")
+    return "C"
 
 
 @unpack.register(schema.Array)
 def _(kind: schema.Array, node: Json, arrays: Arrays, at: str, scope: Scope) -> NDArray[Any]:
     expect(node in ("C", "F"), at, "has no memory order")
     expect(at in arrays, f"array {at!r}", "is missing")
-    array = arrays[at].T if node == "F" else arrays[at]
+    array = arrays[at]
+    if node == "F":
+        array = array.T
     _check_array(kind, array, at, scope)
     del arrays[at]  # not before the check: another kind may be tried on it
     return array
@@ -297,8 +313,9 @@ def _(kind: schema.Represented, node: Json, arrays: Arrays, at: str, scope: Scop
 
 
 def _represented(kind: schema.Represented, scope: Scope) -> schema.Array:
-    dtype = "int32" if scope["leaves"] else kind.dense
-    return schema.Array(dtype, (kind.n, "columns"))
+    if scope["leaves"]:
+        return schema.Array("int32", (kind.n, "columns"))
+    return schema.Array(kind.dense, (kind.n, "columns"))
 
 
 # Objects
@@ -312,7 +329,9 @@ def _(kind: schema.Record, value: Any, arrays: Arrays, at: str, scope: Scope) ->
     packed = {}
     for name, field in schema.written_fields(value).items():
         packed[name] = pack(field, getattr(value, name), arrays, join(at, name), inside)
-    return packed if kind.named else list(packed.values())
+    if kind.named:
+        return packed
+    return list(packed.values())
 
 
 @unpack.register(schema.Record)
@@ -404,7 +423,8 @@ def keys(
     lacking = wanted - set(node)
     expect(not lacking, at, f"lacks {', '.join(sorted(lacking))}")
     unknown = sorted(set(node) - wanted - optional)
-    expect(not unknown, at, f"has the unknown key {unknown[0][:40]!r}" if unknown else "")
+    if unknown:
+        raise Unfit(f"{at} has the unknown key {unknown[0][:40]!r}")
 
 
 def name_pairs(node: Json, at: str) -> dict[Name, Json]:

@@ -21,4 +21,6 @@ def note(value: Any, what: Any) -> None:
 def noted(value: Any) -> Any:
     """What was noted about this very object, or None."""
     found = _NOTES.get(id(value))
-    return found[1] if found is not None and found[0]() is value else None
+    if found is None or found[0]() is not value:
+        return None
+    return found[1]

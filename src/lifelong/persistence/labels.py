@@ -13,7 +13,7 @@ from lifelong.learners.knowledge import TaskRecord
 from lifelong.persistence.kinds import Name, expect, keys, packed, unpacked
 from lifelong.persistence.known import note, noted
 from lifelong.persistence.states import Node
-from lifelong.persistence.text import Json
+from lifelong.persistence.text import Json, Unfit
 from lifelong.schema import Number, Several, TaskNames, Whole, maybe
 
 _NUMERIC = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)")
@@ -29,23 +29,27 @@ def labels_to_json(labels: Labels, at: str) -> Json:
     >>> labels_to_json(np.array(["no", "yes"]), "classes")
     {'dtype': 'str', 'values': ['no', 'yes']}
     """
-    name = "str" if labels.dtype.kind == "U" else labels.dtype.name
+    name = labels.dtype.name
+    if labels.dtype.kind == "U":
+        name = "str"
     values = labels.tolist()
     known = name in ("str", "object") or _NUMERIC.fullmatch(name) is not None
-    wrong = next((value for value in values if type(value) not in _EXACT or value != value), None)
-    expect(
-        known and wrong is None,
-        at,
-        f"cannot be saved: {wrong if wrong is not None else labels.dtype!r} is none of text,"
-        " number, true, false and None. Use such labels, for example their names",
-    )
+    wrong = [repr(value) for value in values if type(value) not in _EXACT or value != value]
+    if not known:
+        wrong.append(repr(labels.dtype))
+    if wrong:
+        raise Unfit(
+            f"{at} cannot be saved: {wrong[0]} is none of text, number, true, false and None. Use"
+            " such labels, for example their names"
+        )
     return {"dtype": name, "values": values}
 
 
 def labels_from_json(node: Json, at: str) -> Labels:
     """The labels again, in their own dtype."""
     keys(node, {"dtype", "values"}, at)
-    name, values = node["dtype"], node["values"]
+    name = node["dtype"]
+    values = node["values"]
     expect(isinstance(values, list) and len(values) > 0, at, "has no values")
     if name == "object":
         expect(
@@ -81,8 +85,10 @@ def task_to_json(name: Name, record: TaskRecord) -> Json:
         name=packed(TaskNames(), name, at),
         classes=labels_to_json(record.classes, f"{at} classes"),
         class_counts=record.class_counts.tolist(),
-        class_weights=None if record.class_weights is None else record.class_weights.tolist(),
+        class_weights=None,
     )
+    if record.class_weights is not None:
+        node["class_weights"] = record.class_weights.tolist()
     _ = node.text  # what JSON cannot hold is refused now, before anything is written
     note(record, node)
     return node
@@ -110,7 +116,7 @@ def tasks_from_json(nodes: Any) -> dict[Name, TaskRecord]:
             at,
             "has weights of other classes",
         )
-        tasks[name] = TaskRecord(
-            classes, counts, None if weights is None else np.array(weights, dtype=np.float64)
-        )
+        if weights is not None:
+            weights = np.array(weights, dtype=np.float64)
+        tasks[name] = TaskRecord(classes, counts, weights)
     return tasks

@@ -17,14 +17,17 @@ class Entry:
     __slots__ = ("__weakref__", "node", "value")
 
     def __init__(self, node: Json = None, value: Any = None) -> None:
-        self.node, self.value = node, value
+        self.node = node
+        self.value = value
 
 
 class Stored(StoredMap):
     """A map by task. Like all of a learner's state it never changes: ``|`` gives a new map."""
 
     def __init__(self, entries: dict[Name, Entry], load: Loader, cache: Cache) -> None:
-        self._entries, self._load, self._cache = entries, load, cache
+        self._entries = entries
+        self._load = load
+        self._cache = cache
 
     def __getitem__(self, name: Name) -> Any:
         entry = self._entries[name]
@@ -60,9 +63,8 @@ class Stored(StoredMap):
         return Stored(entries, self._load, self._cache)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (
-            dict(self.items()),
-        )  # a copy in another process or a pickle is an ordinary map in memory
+        # A copy in another process or a pickle is an ordinary map in memory.
+        return dict, (dict(self.items()),)
 
     def node_of(self, name: Name) -> Json:
         """Where the value is stored; None if it is new."""
@@ -73,7 +75,9 @@ def stored(
     nodes: dict[Name, Json], before: Mapping[Name, Any], load: Loader, cache: Cache
 ) -> Stored:
     """The map after a save: entries with the same nodes stay, and new values go to the cache."""
-    old = before._entries if isinstance(before, Stored) else {}
+    old: dict[Name, Entry] = {}
+    if isinstance(before, Stored):
+        old = before._entries
     entries: dict[Name, Entry] = {}
     for name, node in nodes.items():
         known = old.get(name)

@@ -5,7 +5,6 @@ import platform
 import re
 from dataclasses import replace
 from functools import cache
-from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,9 +77,11 @@ def read_manifest(directory: Directory) -> Manifest:
 def read_checksum(directory: Directory) -> str | None:
     """The checksum at the end of the manifest, without reading the rest; None without manifest."""
     seal = _SEAL.fullmatch(directory.tail(MANIFEST, _SEAL_LENGTH) or b"")
-    if seal is None:
-        return read_manifest(directory).checksum if (directory.path / MANIFEST).exists() else None
-    return seal[1].decode()
+    if seal is not None:
+        return seal[1].decode()
+    if not (directory.path / MANIFEST).exists():
+        return None
+    return read_manifest(directory).checksum
 
 
 def check_format(node: dict[str, Json], path: Any) -> None:
@@ -88,18 +89,20 @@ def check_format(node: dict[str, Json], path: Any) -> None:
     number: Any = node.get("format")
     expect(type(number) is int and number >= 1, "format", "is not a whole number")
     if number > FORMAT:
-        by = node.get("written_by")
-        writer = by.get("lifelong") if isinstance(by, dict) else None
-        wanted = (
-            f"lifelong>={writer}"
-            if isinstance(writer, str) and re.fullmatch(r"[\w.+]{1,40}", writer)
-            else None
-        )
         raise PersistenceError(
             f"{path} has format {number}; this version of lifelong ({__version__}) reads formats up"
-            f" to {FORMAT}. Run: pip install '{wanted or 'lifelong'}'"
-            f" {'' if wanted else '--upgrade'}".rstrip()
+            f" to {FORMAT}. Run: pip install {_package_for(node)}"
         )
+
+
+def _package_for(node: dict[str, Json]) -> str:
+    """What to install so that a file of a later version can be read."""
+    written_by = node.get("written_by")
+    if isinstance(written_by, dict):
+        writer = written_by.get("lifelong")
+        if isinstance(writer, str) and re.fullmatch(r"[\w.+]{1,40}", writer):
+            return f"'lifelong>={writer}'"
+    return "'lifelong' --upgrade"
 
 
 def sealed(node: dict[str, Json]) -> bytes:
@@ -121,8 +124,7 @@ def _line(node: Json) -> str:
     if isinstance(node, Node):
         return node.text
     if isinstance(node, list) and len(node) == 2 and isinstance(node[1], Node):
-        name = encode_basestring_ascii(node[0]) if isinstance(node[0], str) else repr(node[0])
-        return f"[{name},{node[1].text}]"
+        return f"[{to_json(node[0]).decode()},{node[1].text}]"
     return to_json(node).decode()
 
 
@@ -130,7 +132,9 @@ def describe(learner: Learner, known: TasksKnown, to: Saving) -> dict[str, Json]
     """The content of a learner's manifest; its arrays are written on the way."""
     fits = int(np.prod(known.in_shape, dtype=object)) <= MAX_ROW
     expect(fits, "a row", f"has more than {MAX_ROW} numbers")
-    names = None if known.feature_names is None else known.feature_names.tolist()
+    names = None
+    if known.feature_names is not None:
+        names = known.feature_names.tolist()
     # Everything that can be refused is looked at before the first file is written.
     head = {
         "format": FORMAT,
@@ -190,8 +194,8 @@ def state_nodes(node: dict[str, Json], known: TasksKnown) -> dict[str, Json]:
 def read_state(node: dict[str, Json], known: TasksKnown, loading: Loading) -> TasksKnown:
     """Load everything that the learner has learnt."""
     fields = declared_fields(type(known))
-    for field, one in state_nodes(node, known).items():
+    for field, value in state_nodes(node, known).items():
         if field == "encoders":
-            note_shapes(entries_of(fields[field], one, field, loading.frame), loading.frame)
-        loading.frame.loaded[field] = load_from(fields[field], one, field, loading)
+            note_shapes(entries_of(fields[field], value, field, loading.frame), loading.frame)
+        loading.frame.loaded[field] = load_from(fields[field], value, field, loading)
     return replace(known, **loading.frame.loaded)

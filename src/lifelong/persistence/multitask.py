@@ -22,9 +22,8 @@ from lifelong.references.modular import ModularNetwork, Prior
 from lifelong.references.single import Separate
 from lifelong.schema import Several, Whole
 
-_GROUP = re.compile(
-    r"(?:columns|members|networks|parts)\.\d+(?=\.)"
-)  # what no later task changes gets its own file
+# What no later task changes gets its own file.
+_GROUP = re.compile(r"(?:columns|members|networks|parts)\.\d+(?=\.)")
 _NUMBERS = Several(Whole(0, 2**31))
 
 
@@ -59,8 +58,11 @@ def _rebuild(frame: Frame, structure: Json, inputs: torch.Tensor, n_tensors: int
     learner: Any = frame.learner
     tasks = frame.tasks
     model: MultiTask = learner._fresh(inputs)
-    wanted = {"modules", "priors"} if isinstance(model, ModularNetwork) else set()
-    wanted = {"members"} if isinstance(model, Zoo | Separate) else wanted
+    wanted = set()
+    if isinstance(model, ModularNetwork):
+        wanted = {"modules", "priors"}
+    elif isinstance(model, Zoo | Separate):
+        wanted = {"members"}
     keys(structure, wanted, "the network's structure")
     if isinstance(model, ModularNetwork):
         _add_modules(model, structure, len(tasks), n_tensors)
@@ -89,7 +91,7 @@ def _add_modules(model: ModularNetwork, structure: Json, n_tasks: int, n_tensors
         and all(len(prior) == len(layers) for prior in priors)
     )
     fit = fit and all(
-        one <= count for prior in priors for one, count in zip(prior, counts, strict=True)
+        length <= count for prior in priors for length, count in zip(prior, counts, strict=True)
     )
     expect(fit, "modules", "do not fit the network's layers and tasks")
     for layer, count in zip(layers, counts, strict=True):
@@ -131,7 +133,10 @@ def _save(value: MultiTask, name: Name | None, to: Saving) -> Json:
     tensors_of(value, tensors)
     for key, array in tensors.items():
         found = _GROUP.match(key)
-        groups.setdefault(found[0] if found else "", Arrays())[key] = array
+        group = ""
+        if found:
+            group = found[0]
+        groups.setdefault(group, Arrays())[key] = array
     files = [list(to.put("network", {}, arrays)) for arrays in groups.values()]
     frozen = [key for key, weight in value.named_parameters() if not weight.requires_grad]
     node = Node(structure=_structure(value), frozen=frozen, files=files)

@@ -26,7 +26,8 @@ from lifelong.persistence.text import Json, Unfit
 from lifelong.schema import Kind, Number, Several, Whole
 
 _MAX_LAYERS = 2000
-_COUNT, _FLAG = Whole(1, 2**31), Whole(0, 1)
+_COUNT = Whole(1, 2**31)
+_FLAG = Whole(0, 1)
 _PAIR = Several(Whole(0, 2**16))
 
 
@@ -93,26 +94,35 @@ def describe(network: nn.Module) -> Json:
     for word, (layer, arguments, _, make) in _LAYERS.items():
         if type(network) is layer:
             with torch.device("meta"):
-                plain = repr(make(*arguments(network))) == repr(
-                    network
-                )  # nothing differs from the default
-            return (
-                {word: [list(one) if isinstance(one, tuple) else one for one in arguments(network)]}
-                if plain
-                else None
-            )
+                default = make(*arguments(network))
+            if repr(default) != repr(network):
+                return None
+            return {word: [_listed(argument) for argument in arguments(network)]}
     return None
 
 
-def _all_plain(word: str, parts: Iterable[nn.Module]) -> Json:
-    layers = [describe(part) for part in parts]
-    return None if None in layers else {word: layers}
+def _listed(argument: Any) -> Json:
+    """A pair of sizes as JSON has it."""
+    if isinstance(argument, tuple):
+        return list(argument)
+    return argument
+
+
+def _all_plain(word: str, networks: Iterable[nn.Module]) -> Json:
+    layers = [describe(network) for network in networks]
+    if None in layers:
+        return None
+    return {word: layers}
 
 
 def n_layers(node: Json) -> int:
     """How many layers a description has."""
-    parts = node.get("sequence", node.get("beside")) if isinstance(node, dict) else None
-    return 1 + sum(map(n_layers, parts)) if isinstance(parts, list) else 1
+    if not isinstance(node, dict):
+        return 1
+    inside = node.get("sequence", node.get("beside"))
+    if not isinstance(inside, list):
+        return 1
+    return 1 + sum(map(n_layers, inside))
 
 
 def rebuild(node: Json) -> nn.Module:
@@ -132,7 +142,8 @@ def rebuild(node: Json) -> nn.Module:
     expect(word in _LAYERS, f"layer {word[:40]!r}", "is unknown")
     _, _, kinds, make = _LAYERS[word]
     expect(len(arguments) == len(kinds), word, "has the wrong number of arguments")
-    return make(*(unpacked(kind, one, word) for kind, one in zip(kinds, arguments, strict=True)))
+    values = [unpacked(kind, value, word) for kind, value in zip(kinds, arguments, strict=True)]
+    return make(*values)
 
 
 def pack_network(encoder: FittedNetwork, arrays: Arrays, at: str) -> Json:
@@ -154,13 +165,10 @@ def pack_network(encoder: FittedNetwork, arrays: Arrays, at: str) -> Json:
 
 def _parts(encoder: FittedNetwork) -> tuple[nn.Module, nn.Module]:
     """What standardises the rows, and the network itself."""
-    parts = list(encoder.body.children())
-    expect(
-        type(encoder.body) is nn.Sequential and len(parts) == 2,
-        "the encoder",
-        "is not a front and a body",
-    )
-    return parts[0], parts[1]
+    children = list(encoder.body.children())
+    two = type(encoder.body) is nn.Sequential and len(children) == 2
+    expect(two, "the encoder", "is not a front and a body")
+    return children[0], children[1]
 
 
 def unpack_network(
@@ -175,7 +183,8 @@ def unpack_network(
     """The encoder; ``network`` is the user's function, where the file needs it."""
     keys(node, {"front", "body", "channels_last"}, at)
     last = unpacked(_FLAG, node["channels_last"], f"{at}.channels_last")
-    place, parts = choose_device(device), []
+    place = choose_device(device)
+    halves = []
     for name in ("front", "body"):
         start = f"{at}.{name}."
         tensors = {
@@ -186,11 +195,11 @@ def unpack_network(
         layers = node[name]
         expect(n_layers(layers) <= _MAX_LAYERS, at, f"has more than {_MAX_LAYERS} layers")
         if layers is None and name == "body":
-            part = _by_function(network, in_shape)
+            half = _by_function(network, in_shape)
         else:
-            part = built_hollow(partial(_rebuilt, layers, last), len(tensors))
-        parts.append(filled(part, tensors, place))
-    body = nn.Sequential(*parts).eval().requires_grad_(False)
+            half = built_hollow(partial(_rebuilt, layers, last), len(tensors))
+        halves.append(filled(half, tensors, place))
+    body = nn.Sequential(*halves).eval().requires_grad_(False)
     expect(any(True for _ in body.buffers()), at, "has no standardisation")
     return FittedNetwork(body, in_shape)
 

@@ -22,8 +22,12 @@ from lifelong.nets.augmentation import Augment
 from lifelong.persistence.networks import describe
 from lifelong.persistence.text import Unfit
 
-OPSET, IR_VERSION = 17, 8  # of 2022: every current runtime reads them
-INPUT, OUTPUT = "rows", "representation"
+# Both of 2022: every current runtime reads them.
+OPSET = 17
+IR_VERSION = 8
+
+INPUT = "rows"
+OUTPUT = "representation"
 
 
 class Graph:
@@ -43,10 +47,9 @@ class Graph:
 
     def number(self, name: str, value: Any) -> str:
         """Numbers by name; the same name is the same numbers."""
-        array = (
-            value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
-        )
-        self.numbers.setdefault(name, np.ascontiguousarray(array))
+        if isinstance(value, torch.Tensor):
+            value = value.detach().cpu().numpy()
+        self.numbers.setdefault(name, np.ascontiguousarray(value))
         return name
 
 
@@ -88,36 +91,36 @@ def onnx_model(encoder: FittedNetwork, in_shape: tuple[int, ...]) -> bytes:
 
 @torch.inference_mode()
 def _forward(
-    graph: Graph, part: nn.Module, value: str, x: torch.Tensor, at: str
+    graph: Graph, network: nn.Module, value: str, x: torch.Tensor, at: str
 ) -> tuple[str, torch.Tensor]:
-    """All layers of a part of the network; a row ``x`` of zeros goes along and tells the shapes."""
-    if isinstance(part, nn.Sequential):
-        for place, layer in enumerate(part):
+    """All layers of a network; a row ``x`` of zeros goes with them and tells the shapes."""
+    if isinstance(network, nn.Sequential):
+        for place, layer in enumerate(network):
             value, x = _forward(graph, layer, value, x, f"{at}-{place}")
         return value, x
-    if isinstance(part, SideBySide):
+    if isinstance(network, SideBySide):
         sides = [
-            _forward(graph, one, value, x, f"{at}-{place}")
-            for place, one in enumerate(part.networks)
+            _forward(graph, side, value, x, f"{at}-{place}")
+            for place, side in enumerate(network.networks)
         ]
-        return _joined(graph, part, sides), part.joined([row for _, row in sides])
-    node = _NODES.get(type(part))
+        return _joined(graph, network, sides), network.joined([row for _, row in sides])
+    node = _NODES.get(type(network))
     if node is not None:
-        value = node(graph, part, value, at, tuple(x.shape))
-    return value, part(x)
+        value = node(graph, network, value, at, tuple(x.shape))
+    return value, network(x)
 
 
-def _joined(graph: Graph, part: SideBySide, sides: list[tuple[str, torch.Tensor]]) -> str:
+def _joined(graph: Graph, network: SideBySide, sides: list[tuple[str, torch.Tensor]]) -> str:
     """All neurons of all sides; answers to the same question by their mean, at the end."""
     values = [value for value, _ in sides]
-    if part.n_answers:
-        begins = [row.shape[1] - part.n_answers for _, row in sides]
+    if network.n_answers:
+        begins = [row.shape[1] - network.n_answers for _, row in sides]
         answers = [
-            _part(graph, value, begin, begin + part.n_answers, axis=1)
+            _slice(graph, value, begin, begin + network.n_answers, axis=1)
             for value, begin in zip(values, begins, strict=True)
         ]
         values = [
-            _part(graph, value, 0, begin, axis=1)
+            _slice(graph, value, 0, begin, axis=1)
             for value, begin in zip(values, begins, strict=True)
         ]
         values.append(graph.add("Mean", answers))
@@ -163,11 +166,11 @@ def _average_pool(graph: Graph, layer: Any, x: str, at: str, shape: tuple[int, .
     return graph.add("MatMul", [graph.add("MatMul", [over_rows, x]), over_columns])
 
 
-def _means(length: int, parts: int) -> NDArray[np.float32]:
-    """Means over ``parts`` stretches of a line."""
-    matrix = np.zeros((parts, length), dtype=np.float32)
-    for part, (start, stop) in enumerate(_stretches(length, parts)):
-        matrix[part, start:stop] = 1 / (stop - start)
+def _means(length: int, n_stretches: int) -> NDArray[np.float32]:
+    """Means over so many stretches of a line."""
+    matrix = np.zeros((n_stretches, length), dtype=np.float32)
+    for row, (start, stop) in enumerate(_stretches(length, n_stretches)):
+        matrix[row, start:stop] = 1 / (stop - start)
     return matrix
 
 
@@ -175,14 +178,14 @@ def _max_pool(graph: Graph, layer: Any, x: str, at: str, shape: tuple[int, ...])
     """The largest value in a rectangle is the largest over columns of the largest over rows."""
     for axis in (2, 3):
         largest = [
-            graph.add("ReduceMax", [_part(graph, x, start, stop, axis)], axes=[axis], keepdims=1)
+            graph.add("ReduceMax", [_slice(graph, x, start, stop, axis)], axes=[axis], keepdims=1)
             for start, stop in _stretches(shape[axis], layer.output_size)
         ]
         x = graph.add("Concat", largest, axis=axis)
     return x
 
 
-def _part(graph: Graph, x: str, start: int, stop: int, axis: int) -> str:
+def _slice(graph: Graph, x: str, start: int, stop: int, axis: int) -> str:
     places = [
         graph.number(f"at-{place}", np.array([place], dtype=np.int64))
         for place in (start, stop, axis)
@@ -190,9 +193,9 @@ def _part(graph: Graph, x: str, start: int, stop: int, axis: int) -> str:
     return graph.add("Slice", [x, *places])
 
 
-def _stretches(length: int, parts: int) -> list[tuple[int, int]]:
-    """A line cut into ``parts``, which overlap where ``length`` is not a multiple: torch's rule."""
-    return [(part * length // parts, -(-(part + 1) * length // parts)) for part in range(parts)]
+def _stretches(length: int, n: int) -> list[tuple[int, int]]:
+    """A line cut into ``n``, which overlap where ``length`` is not a multiple: torch's rule."""
+    return [(i * length // n, -(-(i + 1) * length // n)) for i in range(n)]
 
 
 def _weights(graph: Graph, layer: Any, at: str, *names: str) -> list[str]:

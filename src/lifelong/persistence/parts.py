@@ -171,7 +171,7 @@ def _save_parts(
     expect(known, at, "is on encoders that the learner does not have")
     kept = _kept(parts, to)
     covered = [encoder for home in kept for encoder in home.encoders]
-    rest = {encoder: part for encoder, part in parts.items() if encoder not in covered}
+    rest = {encoder: value for encoder, value in parts.items() if encoder not in covered}
     if [*covered, *rest] != list(parts):  # when loaded, parts come in the order of the files
         kept = []
         rest = dict(parts)
@@ -179,9 +179,9 @@ def _save_parts(
     if rest:
         arrays = Arrays()
         packed = []
-        for place, (encoder, part) in enumerate(rest.items()):
+        for place, (encoder, value) in enumerate(rest.items()):
             scope = to.frame.scope_of(encoder, task)
-            packed.append([encoder, pack(kind, part, arrays, str(place), scope)])
+            packed.append([encoder, pack(kind, value, arrays, str(place), scope)])
         files.append(to.put("channel", {"parts": packed}, arrays))
         _note(PartFile(files[-1], tuple(rest)), rest)
     to.used.update(ref.name for ref in files)
@@ -190,7 +190,7 @@ def _save_parts(
 
 def _kept(parts: Parts, to: Saving) -> list[PartFile]:
     """Files whose parts are all as they were."""
-    homes = {encoder: noted(part) for encoder, part in parts.items()}
+    homes = {encoder: noted(value) for encoder, value in parts.items()}
     files = dict.fromkeys(home for home in homes.values() if isinstance(home, PartFile))
     return [
         home
@@ -218,9 +218,9 @@ def _load_parts(
         known = len(pairs) > 0 and set(pairs) <= set(frame.shapes)
         expect(known, "the file", "is on unknown encoders")
         found = {}
-        for place, (encoder, part) in enumerate(pairs.items()):
+        for place, (encoder, node) in enumerate(pairs.items()):
             scope = frame.scope_of(encoder, task)
-            found[encoder] = unpack(kind, part, arrays, str(place), scope)
+            found[encoder] = unpack(kind, node, arrays, str(place), scope)
         return found
 
     parts: dict[Name, Any] = {}

@@ -63,7 +63,9 @@ def brought(missing: MissingNetwork, encoder: Any, packed: Json) -> Any:
         )
     other = _difference(missing.node, packed)
     if other is not None:
-        what = "weights or preprocessing" if other == "identity" else other
+        what = other
+        if other == "identity":
+            what = "weights or preprocessing"
         raise PersistenceError(
             f"encoder= is not the {name} that this learner was saved with; see its {what}."
         )
@@ -88,10 +90,10 @@ def pack_fitted(value: Any, settings: Json, arrays: Arrays, at: str) -> Json:
     """A task's trained layers, and the settings of the network under them."""
     from lifelong.persistence.networks import pack_network
 
-    return {
-        "settings": settings,
-        "layers": None if value.layers is None else pack_network(value.layers, arrays, at),
-    }
+    layers = None
+    if value.layers is not None:
+        layers = pack_network(value.layers, arrays, at)
+    return {"settings": settings, "layers": layers}
 
 
 def unpack_fitted(
@@ -117,4 +119,6 @@ def n_columns(value: Any) -> int:
     from lifelong.persistence.networks import n_columns as n_columns_of
 
     n_features: int = value.shared.n_features
-    return n_features if value.layers is None else n_columns_of(value.layers, (n_features,))
+    if value.layers is None:
+        return n_features
+    return n_columns_of(value.layers, (n_features,))

@@ -36,6 +36,19 @@ def save(learner: Learner, directory: str | Path) -> None:
     directory : path
         Made if it does not exist.
 
+    Raises
+    ------
+    PersistenceError
+        If the learner holds something that no file can hold (a class of the user's own, say), if
+        another process is writing there, or if the disk fails. What was saved before is intact.
+    NotLearntError
+        If there is nothing to save.
+
+    See Also
+    --------
+    load : the way back.
+    Store : a learner that saves itself.
+
     Examples
     --------
     >>> import tempfile
@@ -87,6 +100,7 @@ def load(
     Parameters
     ----------
     directory : path
+        Where :func:`save`, or a learner with a store, has written.
     network : function, optional
         For a learner whose ``network`` is a function: that function, which no file can hold.
     encoder : PretrainedEncoder, optional
@@ -96,6 +110,20 @@ def load(
     device : str, optional
         Where networks shall be, if not where they were: ``"cpu"`` for a learner from a machine with
         a GPU.
+
+    Returns
+    -------
+    Learner
+        Of the class that was saved.
+
+    Raises
+    ------
+    PersistenceError
+        Whatever is wrong with the directory.
+
+    See Also
+    --------
+    save : the way there, with an example.
     """
     place = Directory(directory)
     before = None

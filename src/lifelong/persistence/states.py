@@ -178,30 +178,36 @@ def _(place: schema.InFile, node: Json, name: Name | None, loading: Loading) -> 
 
 @save_at.register(schema.Maybe)
 def _(place: schema.Maybe, value: Any, name: Name | None, to: Saving) -> Json:
-    return None if value is None else save_at(place.place, value, name, to)
+    if value is None:
+        return None
+    return save_at(place.place, value, name, to)
 
 
 @load_from.register(schema.Maybe)
 def _(place: schema.Maybe, node: Json, name: Name | None, loading: Loading) -> Any:
-    return None if node is None else load_from(place.place, node, name, loading)
+    if node is None:
+        return None
+    return load_from(place.place, node, name, loading)
 
 
 @save_at.register(schema.InOrder)
 def _(place: schema.InOrder, value: Any, name: Name | None, to: Saving) -> Json:
-    return [save_at(place.place, one, name, to) for one in value]
+    return [save_at(place.place, item, name, to) for item in value]
 
 
 @load_from.register(schema.InOrder)
 def _(place: schema.InOrder, node: Json, name: Name | None, loading: Loading) -> tuple[Any, ...]:
     expect(isinstance(node, list), str(name), "is not a list")
-    return tuple(load_from(place.place, one, name, loading) for one in node)
+    return tuple(load_from(place.place, item, name, loading) for item in node)
 
 
 @save_at.register(schema.Each)
 def _(place: schema.Each, value: Mapping[Name, Any], name: Name | None, to: Saving) -> Json:
     entries = []
     for key in value:
-        node = value.node_of(key) if isinstance(value, StoredMap) else None
+        node = None
+        if isinstance(value, StoredMap):
+            node = value.node_of(key)
         if node is None or not to.reuse(files_in(node)):
             node = save_at(place.place, value[key], key, to)
         entries.append([key, node])
@@ -211,7 +217,7 @@ def _(place: schema.Each, value: Mapping[Name, Any], name: Name | None, to: Savi
 @load_from.register(schema.Each)
 def _(place: schema.Each, node: Json, name: Name | None, loading: Loading) -> dict[Name, Any]:
     entries = entries_of(place, node, name, loading.frame)
-    return {key: load_from(place.place, one, key, loading) for key, one in entries.items()}
+    return {key: load_from(place.place, entry, key, loading) for key, entry in entries.items()}
 
 
 def entries_of(place: schema.Each, node: Json, name: Name | None, frame: Frame) -> dict[Name, Node]:
@@ -219,9 +225,11 @@ def entries_of(place: schema.Each, node: Json, name: Name | None, frame: Frame) 
     entries = name_pairs(node, str(name))
     complete = not place.every_task or set(entries) == set(frame.tasks)
     expect(complete, str(name), "is not there for exactly the known tasks")
-    objects = all(isinstance(one, dict) for one in entries.values())
-    expect(objects, str(name), "holds something else than objects")
-    return {key: one if isinstance(one, Node) else Node(one) for key, one in entries.items()}
+    for key, entry in entries.items():
+        expect(isinstance(entry, dict), str(name), "holds something else than objects")
+        if not isinstance(entry, Node):
+            entries[key] = Node(entry)
+    return entries
 
 
 class StoredMap(Mapping[Name, Any]):

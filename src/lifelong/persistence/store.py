@@ -30,10 +30,8 @@ from lifelong.persistence.text import Json, explained
 from lifelong.schema import Each, Place, declared_fields
 
 MAPPED_FROM = 2**20  # bytes; smaller files are read, because every mapped one costs a file handle
-_MAY_DIFFER = {
-    "n_jobs",
-    "device",
-}  # what a learner is asked to do here and now, and does not depend on
+# What a learner is asked to do here and now; what it learns does not depend on it.
+_MAY_DIFFER = {"n_jobs", "device"}
 
 
 @dataclass(frozen=True)
@@ -48,8 +46,10 @@ class Store:
     Parameters
     ----------
     directory : path
-    cache_bytes : int
-        How much of what was loaded may stay in memory; 1 GiB if left out.
+        Made with the first lesson. Several learners, also of several processes, may share it: each
+        lesson begins from the newest state.
+    cache_bytes : int, default 1 GiB
+        How much of what was loaded may stay in memory. Answers do not depend on it.
 
     Examples
     --------
@@ -149,7 +149,9 @@ def check_same(learner: Silly, manifest: Manifest, directory: Directory) -> None
         raise PersistenceError(f"{path} holds a {node['learner']}, not a {name_of(learner)}.")
     asked = as_of_today(parameters_to_json(learner))
     given = learner.get_params(deep=False).get("random_state")
-    ignored = _MAY_DIFFER if isinstance(given, int) else _MAY_DIFFER | {"random_state"}
+    ignored = set(_MAY_DIFFER)
+    if not isinstance(given, int):  # a generator, or none: every learner draws a number of its own
+        ignored.add("random_state")
     for name, value in as_of_today(node["parameters"]).items():
         if name in asked and asked[name] != value and name not in ignored:
             raise PersistenceError(

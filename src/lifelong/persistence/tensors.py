@@ -26,14 +26,18 @@ def _pack(value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
 
 def _pack_one(tensor: torch.Tensor, arrays: Arrays, at: str) -> Json:
     """Images keep their memory format."""
-    last = (
+    channels_last = (
         tensor.ndim == 4
         and not tensor.is_contiguous()
         and tensor.is_contiguous(memory_format=torch.channels_last)
     )
-    array = tensor_to_numpy(tensor.permute(0, 2, 3, 1) if last else tensor, at)
+    order = "C"
+    if channels_last:
+        order = "channels_last"
+        tensor = tensor.permute(0, 2, 3, 1)
+    array = tensor_to_numpy(tensor, at)
     pack(Array("float32", array.shape), array, arrays, at, Scope())
-    return "channels_last" if last else "C"
+    return order
 
 
 def _unpack(node: Json, arrays: Arrays, at: str, scope: Scope) -> tuple[torch.Tensor, ...]:
@@ -41,9 +45,9 @@ def _unpack(node: Json, arrays: Arrays, at: str, scope: Scope) -> tuple[torch.Te
     expect(isinstance(node, list) and len(node) == len(shapes), at, "does not fit the network")
     device = choose_device(scope["learner"].device)
     tensors = []
-    for n, (one, shape) in enumerate(zip(node, shapes, strict=True)):
+    for n, (order, shape) in enumerate(zip(node, shapes, strict=True)):
         # In torch's own memory: the last bits of its products depend on where a tensor begins.
-        tensors.append(_unpack_one(one, arrays, f"{at}.{n}", shape).clone().to(device))
+        tensors.append(_unpack_one(order, arrays, f"{at}.{n}", shape).clone().to(device))
     return tuple(tensors)
 
 

@@ -37,10 +37,12 @@ def project(weights: Sequence[torch.Tensor], reference: Gradients) -> bool:
         return False
     factor = conflict / dot(reference, reference)
     for weight, g_ref in zip(weights, reference, strict=True):
-        if g_ref is not None:
-            weight.grad = (
-                -factor * g_ref if weight.grad is None else weight.grad.sub_(g_ref, alpha=factor)
-            )
+        if g_ref is None:
+            continue
+        if weight.grad is None:
+            weight.grad = -factor * g_ref
+        else:
+            weight.grad.sub_(g_ref, alpha=factor)
     return True
 
 
@@ -64,9 +66,9 @@ class AGEM(NetworkLearner):
 
     Parameters
     ----------
-    rows_per_class : int
+    rows_per_class : int, default 13
         Rows that each class of a task keeps.
-    reference_size : int
+    reference_size : int, default 256
         Rows in a reference batch.
     network, width, recipe, device, random_state
         See :class:`~lifelong.references.base.NetworkLearner`.
@@ -104,18 +106,21 @@ class AGEM(NetworkLearner):
         memory: Memory = now.known.memory
         count = 0
 
-        def keep_the_peace() -> None:
+        def without_conflict() -> None:
             nonlocal count
             rows = memory.draw(self.reference_size, now.inputs.device)
             reference = torch.autograd.grad(memory_loss(model, rows), weights, allow_unused=True)
             count += project(weights, reference)
 
+        before_step = None
+        if len(memory.y):
+            before_step = without_conflict
         optimise(
             model,
             lambda batch: now.loss(model, batch),
             len(now.inputs),
             self._recipe(),
-            before_step=keep_the_peace if len(memory.y) else None,
+            before_step=before_step,
         )
         projections = (*now.known.projections, count)
         return {"projections": projections, "memory": self._remember(now)}

@@ -153,17 +153,19 @@ class NetworkLearner(Learner):
 
     Parameters
     ----------
-    network : "auto", "cnn", "mlp", hidden sizes such as (10, 10), or a function in_shape →
-    nn.Module
-        ``"auto"`` is the paper's CNN for images and its tabular MLP for flat rows.
-    width : float
+    network : "auto", "cnn", "mlp", sequence of int or callable, default "auto"
+        ``"auto"`` is the paper's CNN for images and its tabular MLP for flat rows. Numbers, such
+        as ``(10, 10)``, are hidden sizes. A function takes the shape of a row and returns an
+        ``nn.Module``.
+    width : float, default 1.0
         Multiplies the size of every layer.
     recipe : Recipe, optional
         How each round is trained; if left out, the settings of the algorithm's authors for 50 rows
         per class.
-    device : str
+    device : str, default "auto"
         ``"auto"`` is the GPU where there is one.
-    random_state : int, Generator or None
+    random_state : int, Generator or None, default None
+        Decides on the first weights, the order of rows and all else that is drawn.
     """
 
     default_recipe: ClassVar[Recipe] = ADAM_500
@@ -214,8 +216,10 @@ class NetworkLearner(Learner):
     def _learn(self, known: Any, lesson: Lesson) -> Any:
         now = self._round(known, lesson)
         with one_thread(), private_randomness(now.rng("network")):
-            # A copy is trained: the network of before stays as it is.
-            model = self._fresh(now.inputs) if known.model is None else self._copied(known.model)
+            if known.model is None:
+                model = self._fresh(now.inputs)
+            else:
+                model = self._copied(known.model)  # the network of before stays as it is
             model.grow(now.task, len(lesson.record.classes))
             more = self._train(model.to(now.inputs.device), now) or {}
         return replace(known, model=model, **more).recorded(lesson)
@@ -241,9 +245,8 @@ class NetworkLearner(Learner):
         def train() -> None:
             optimise(model, lambda batch: now.loss(model, batch), len(now.inputs), recipe)
 
-        if (
-            len(model.heads) == 1
-        ):  # several references are the same network as long as they know a single task
+        if len(model.heads) == 1:
+            # Several references are the same network as long as they know a single task.
             train_once(model, train, now.task, now.inputs, now.targets, recipe)
         else:
             train()
@@ -281,16 +284,19 @@ class NetworkLearner(Learner):
         """``parameters`` (a count); bytes of ``encoders`` (no heads), ``channels``, ``rows``."""
         known = self._learnt("model_")
         model = known.model
-        heads = sum(
-            part.nbytes for head in model.head_modules() for part in head.state_dict().values()
-        )
-        whole = sum(part.nbytes for part in model.state_dict().values())
+        heads = sum(_nbytes(head) for head in model.head_modules())
+        whole = _nbytes(model)
         return {
             "parameters": sum(weight.numel() for weight in model.parameters()),
             "encoders": whole - heads + sum(tensor.nbytes for tensor in self._remembered(known)),
             "channels": heads,
             "rows": sum(stored.nbytes for stored in self._stored(known)),
         }
+
+
+def _nbytes(module: nn.Module) -> int:
+    """Bytes of weights and buffers."""
+    return sum(tensor.nbytes for tensor in module.state_dict().values())
 
 
 def number_of(task: TaskName, known: TasksKnown) -> int:

@@ -15,7 +15,12 @@ from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import front, n_outputs, optimise
 from lifelong.references.base import MultiTask, NetworkLearner, Round, copies
 from lifelong.references.fisher import batched_fisher
-from lifelong.references.quadratic import PenalisedKnowledge, Quadratic
+from lifelong.references.quadratic import (
+    PenalisedKnowledge,
+    Quadratic,
+    penalty_tensors,
+    pull_back,
+)
 
 _GATE_SCALE = 100.0
 _FISHER_BATCH = 20
@@ -73,11 +78,11 @@ class CoSCL(NetworkLearner):
 
     Parameters
     ----------
-    n_learners : int
+    n_learners : int, default 5
         Each is narrower by √n_learners, so that all together have about the weights of one network.
-    strength : float
+    strength : float, default 40 000
         λ; the authors use 10 000 to 40 000 with this small Fisher.
-    cooperation : float
+    cooperation : float, default 0.02
         Weight of the disagreement.
     network, width, recipe, device, random_state
         See :class:`~lifelong.references.base.NetworkLearner`. A ``network`` of your own is not made
@@ -112,7 +117,8 @@ class CoSCL(NetworkLearner):
         check_count(self.n_learners, "n_learners")
 
     def _fresh(self, inputs: torch.Tensor) -> MultiTask:
-        narrow, in_shape = self.width / self.n_learners**0.5, tuple(inputs.shape[1:])
+        narrow = self.width / self.n_learners**0.5
+        in_shape = tuple(inputs.shape[1:])
         trunks: list[nn.Module] = [
             nn.Sequential(front(inputs, self._recipe()), build(self.network, in_shape, narrow)).to(
                 inputs.device
@@ -131,17 +137,12 @@ class CoSCL(NetworkLearner):
             fit = cross_entropy(head(features.sum(dim=0)), now.targets[batch])
             return fit + self.cooperation * disagreement(head(features))
 
-        optimise(
-            model,
-            loss,
-            len(now.inputs),
-            self._recipe(),
-            before_step=None
-            if penalty is None
-            else lambda: penalty.add_gradient(weights, self.strength),
-        )
+        before_step = pull_back(weights, penalty, self.strength)
+        optimise(model, loss, len(now.inputs), self._recipe(), before_step=before_step)
         new = Quadratic(batched_fisher(model, weights, now, _FISHER_BATCH), copies(weights))
-        return {"penalty": new if penalty is None else penalty.plus(new)}
+        if penalty is not None:
+            new = penalty.plus(new)
+        return {"penalty": new}
 
     def _remembered(self, known: Any) -> Iterable[torch.Tensor]:
-        return () if known.penalty is None else known.penalty.tensors()
+        return penalty_tensors(known)

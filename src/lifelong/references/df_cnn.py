@@ -29,12 +29,10 @@ class FactorisedConvolution(nn.Module):
         self.deconvolution = nn.ConvTranspose2d(
             len(base), mapped_channels, 3, stride=2, padding=1, bias=False
         )
-        power = float(
-            self._mapped(base.detach()).detach().square().sum(dim=0).mean()
-        )  # Σ_d mapped², mean over places
-        spread = (
-            2 / (9 * c_in * max(power, 1e-12))
-        ) ** 0.5  # so the kernel starts with He's variance 2/(9 C_in)
+        mapped = self._mapped(base.detach()).detach()
+        power = float(mapped.square().sum(dim=0).mean())  # Σ_d mapped², mean over places
+        # so the kernel starts with He's variance 2/(9 C_in)
+        spread = (2 / (9 * c_in * max(power, 1e-12))) ** 0.5
         self.tensor = nn.Parameter(spread * torch.randn(mapped_channels, c_out, c_in))
         self.norm = nn.BatchNorm2d(c_out)
 
@@ -64,7 +62,7 @@ class TaskPart(nn.Module):
         factors = zip(sizes.convolutions, bases, mapped_channels, strict=True)
         self.factors = nn.ModuleList(FactorisedConvolution(*factor) for factor in factors)
         units = [sizes.flat, *sizes.dense]
-        dense = [part for a, b in pairwise(units) for part in (nn.Linear(a, b), nn.ReLU())]
+        dense = [layer for a, b in pairwise(units) for layer in (nn.Linear(a, b), nn.ReLU())]
         self.top = nn.Sequential(nn.Flatten(), *dense)
 
 
@@ -73,7 +71,8 @@ class FactorisedNetwork(MultiTask):
 
     def __init__(self, sizes: LayerSizes, width: float, standardise: nn.Module) -> None:
         super().__init__(sizes.dense[-1])
-        self.sizes, self.standardise = sizes, standardise
+        self.sizes = sizes
+        self.standardise = standardise
         base_channels, self.mapped_channels = (
             [max(1, round(width * channels)) for channels in each]
             for each in (_BASE_CHANNELS, _MAPPED_CHANNELS)
@@ -88,12 +87,12 @@ class FactorisedNetwork(MultiTask):
 
     def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
         """Logits (n, K) by the task's kernels, generated from the bases as they are now."""
-        part = self.parts[task]
-        assert isinstance(part, TaskPart)
+        own = self.parts[task]
+        assert isinstance(own, TaskPart)
         x = self.standardise(x)
-        for factor, base in zip(part.factors, self.bases, strict=True):
+        for factor, base in zip(own.factors, self.bases, strict=True):
             x = factor(x, base)
-        logits: torch.Tensor = self.heads[task](part.top(x))
+        logits: torch.Tensor = self.heads[task](own.top(x))
         return logits
 
 

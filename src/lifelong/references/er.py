@@ -70,7 +70,7 @@ class ER(NetworkLearner):
 
     Parameters
     ----------
-    capacity : int
+    capacity : int, default 100
         Rows in the memory: 100 is one row per class of CIFAR 10×10.
     network, width, recipe, device, random_state
         See :class:`~lifelong.references.base.NetworkLearner`. A memory batch is as large as
@@ -113,7 +113,8 @@ class ER(NetworkLearner):
                 return now.loss(model, batch)
             inputs, targets, tasks = memory.draw(recipe.batch_size, device)
             features = model.features(torch.cat([now.inputs[batch], inputs]))
-            current, replayed = features[: len(batch)], features[len(batch) :]
+            current = features[: len(batch)]
+            replayed = features[len(batch) :]
             new = cross_entropy(model.heads[now.task](current), now.targets[batch])
             return new + loss_by_row(model.heads, replayed, targets, tasks)
 

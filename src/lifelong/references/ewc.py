@@ -12,7 +12,12 @@ from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import optimise
 from lifelong.references.base import NetworkLearner, Round, SharedTrunk, copies
 from lifelong.references.fisher import diagonal_fisher
-from lifelong.references.quadratic import PenalisedKnowledge, Quadratic
+from lifelong.references.quadratic import (
+    PenalisedKnowledge,
+    Quadratic,
+    penalty_tensors,
+    pull_back,
+)
 
 
 def default_strength(rows_per_class: float) -> float:
@@ -35,7 +40,7 @@ class EWC(NetworkLearner):
     ----------
     strength : float, optional
         λ; if left out, 10 000 · 50 / (rows per class).
-    fisher_rows : int
+    fisher_rows : int, default 1000
         At most so many rows for the Fisher information.
     network, width, recipe, device, random_state
         See :class:`~lifelong.references.base.NetworkLearner`.
@@ -63,7 +68,9 @@ class EWC(NetworkLearner):
 
     def _train(self, model: SharedTrunk, now: Round) -> dict[str, Quadratic]:
         weights = list(model.trunk.parameters())
-        strength = default_strength(now.rows_per_class) if self.strength is None else self.strength
+        strength = self.strength
+        if strength is None:
+            strength = default_strength(now.rows_per_class)
         penalty: Quadratic | None = now.known.penalty
         if penalty is None:
             self._fit_rows(model, now)
@@ -73,14 +80,15 @@ class EWC(NetworkLearner):
                 lambda batch: now.loss(model, batch),
                 len(now.inputs),
                 self._recipe(),
-                before_step=lambda: penalty.add_gradient(weights, strength),
+                before_step=pull_back(weights, penalty, strength),
             )
         new = Quadratic(diagonal_fisher(model, now, self.fisher_rows), copies(weights))
         return {"penalty": self._consolidate(penalty, new)}
 
     def _consolidate(self, old: Quadratic | None, new: Quadratic) -> Quadratic:
-        # Σ_τ F_τ (θ − θ*_τ)²
-        return new if old is None else old.plus(new)
+        if old is None:
+            return new
+        return old.plus(new)  # Σ_τ F_τ (θ − θ*_τ)²
 
     def _remembered(self, known: Any) -> Iterable[torch.Tensor]:
-        return () if known.penalty is None else known.penalty.tensors()
+        return penalty_tensors(known)

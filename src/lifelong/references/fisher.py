@@ -21,11 +21,13 @@ def diagonal_fisher(model: SharedTrunk, now: Round, max_rows: int) -> Tensors:
     """
     model.eval()
     rows = now.inputs[torch.randperm(len(now.inputs))[:max_rows]]
-    of_rows = _by_layers if _all_layers_known(model.trunk) else _row_by_row
+    of_rows = _row_by_row
+    if _all_layers_known(model.trunk):
+        of_rows = _by_layers
     total = [torch.zeros_like(weight) for weight in model.trunk.parameters()]
     for chunk in torch.split(rows, 50):
-        for F, part in zip(total, of_rows(model, chunk, now.task), strict=True):
-            F += part
+        for F, F_chunk in zip(total, of_rows(model, chunk, now.task), strict=True):
+            F += F_chunk
     return tuple(F / len(rows) for F in total)
 
 
@@ -42,12 +44,10 @@ def _row_by_row(model: SharedTrunk, rows: torch.Tensor, task: int) -> list[torch
     total = [torch.zeros_like(weight) for weight in weights]
     for row in torch.split(rows, 1):
         for loss in _weighted_losses(model(row, task)):
-            for F, g in zip(
-                total,
-                torch.autograd.grad(loss, weights, retain_graph=True, allow_unused=True),
-                strict=True,
-            ):
-                F += 0.0 if g is None else g**2
+            gradients = torch.autograd.grad(loss, weights, retain_graph=True, allow_unused=True)
+            for F, g in zip(total, gradients, strict=True):
+                if g is not None:
+                    F += g**2
     return total
 
 
@@ -110,13 +110,12 @@ def _batch_norm(
     assert isinstance(layer, nn.BatchNorm2d)
     assert layer.running_mean is not None
     assert layer.running_var is not None
-    mean, scale = (
-        part[:, None, None] for part in (layer.running_mean, (layer.running_var + layer.eps).sqrt())
-    )
+    mean = layer.running_mean[:, None, None]
+    scale = (layer.running_var + layer.eps).sqrt()[:, None, None]
     standardised = (given - mean) / scale
-    return ((delta * standardised).sum(dim=(2, 3)) ** 2).sum(dim=0), (
-        delta.sum(dim=(2, 3)) ** 2
-    ).sum(dim=0)
+    for_gamma = (delta * standardised).sum(dim=(2, 3))  # (n, channels)
+    for_beta = delta.sum(dim=(2, 3))
+    return (for_gamma**2).sum(dim=0), (for_beta**2).sum(dim=0)
 
 
 _Rule = Callable[[nn.Module, torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
@@ -134,16 +133,16 @@ def _layers(trunk: nn.Module) -> list[nn.Module]:
     ]
 
 
-def _all_layers_known(part: nn.Module) -> bool:
+def _all_layers_known(module: nn.Module) -> bool:
     """Whether it is a chain of plain layers with weight and bias, each called once, like ours."""
-    if isinstance(part, nn.Sequential):
-        return all(map(_all_layers_known, part))
-    if isinstance(part, nn.Conv2d) and (
-        part.groups > 1 or part.padding_mode != "zeros" or part.padding == "same"
+    if isinstance(module, nn.Sequential):
+        return all(map(_all_layers_known, module))
+    if isinstance(module, nn.Conv2d) and (
+        module.groups > 1 or module.padding_mode != "zeros" or module.padding == "same"
     ):
         return False
-    known = type(part) in _RULES and len(list(part.parameters())) == 2
-    return known or isinstance(part, Augment | Standardise | nn.ReLU | nn.Flatten)
+    known = type(module) in _RULES and len(list(module.parameters())) == 2
+    return known or isinstance(module, Augment | Standardise | nn.ReLU | nn.Flatten)
 
 
 def batched_fisher(

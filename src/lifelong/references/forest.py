@@ -36,8 +36,10 @@ class Forest(Learner):
 
     Parameters
     ----------
-    n_estimators : int
-    random_state : int, Generator or None
+    n_estimators : int, default 100
+        Trees of each forest.
+    random_state : int, Generator or None, default None
+        Decides on the rows and columns of each tree.
     """
 
     knowledge_class: ClassVar[type[ForestKnowledge]] = ForestKnowledge

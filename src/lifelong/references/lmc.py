@@ -33,14 +33,15 @@ class LMC(NetworkLearner):
 
     Parameters
     ----------
-    threshold : float
+    threshold : float, default 4.0
         z at which inputs count as unfamiliar: 4, and 1.5 on some of the authors' streams.
-    regularisation : float
+    regularisation : float, default 10.0
         reg: weight of the reconstruction losses.
-    temperature, prior_temperature : float
-    projection_epochs : int
+    temperature, prior_temperature : float, defaults 1.0 and 0.1
+        How sharply modules are chosen, by each row and by the task: the lower, the sharper.
+    projection_epochs : int, default 5
         Passes over the rows for a new module before the task itself is learnt.
-    network : "auto", "cnn", "mlp" or hidden sizes
+    network : "auto", "cnn", "mlp" or hidden sizes, default "auto"
     width, recipe, device, random_state
         See :class:`~lifelong.references.base.NetworkLearner`.
     """
@@ -121,7 +122,8 @@ class LMC(NetworkLearner):
 
         def loss(batch: torch.Tensor) -> torch.Tensor:
             _, losses = model.activations(now.inputs[batch], now.task)
-            own, above = losses[depth][:, -1].mean(), losses[depth + 1 :]
+            own = losses[depth][:, -1].mean()
+            above = losses[depth + 1 :]
             return own + sum(s.mean(dim=0).sum() for s in above)
 
         optimise(model, loss, len(now.inputs), projection)
@@ -147,4 +149,4 @@ def training_losses(model: ModularNetwork, inputs: torch.Tensor) -> list[torch.T
     """s (n, M) of every layer for all rows, in eval mode."""
     model.eval()
     chunks = [model.activations(rows, None)[1] for rows in torch.split(inputs, 500)]
-    return [torch.cat(parts) for parts in zip(*chunks, strict=True)]
+    return [torch.cat(of_layer) for of_layer in zip(*chunks, strict=True)]

@@ -30,7 +30,7 @@ class LwF(NetworkLearner):
 
     Parameters
     ----------
-    temperature : float
+    temperature : float, default 2.0
         T.
     network, width, recipe, device, random_state
         See :class:`~lifelong.references.base.NetworkLearner`.

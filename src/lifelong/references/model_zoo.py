@@ -19,8 +19,8 @@ from lifelong.nets.augmentation import both_sides
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import optimise
 from lifelong.references.base import MultiTask, NetworkLearner, Round, SharedTrunk
-from lifelong.references.replay import KnowledgeWithRows, RowsByTask, loss_by_row
-from lifelong.references.total_replay import Part, remember, stored_tensors
+from lifelong.references.replay import KnowledgeWithRows, RowsByTask, TaskRows, loss_by_row
+from lifelong.references.total_replay import remember, stored_tensors
 
 
 class Member(nn.Module):
@@ -28,7 +28,8 @@ class Member(nn.Module):
 
     def __init__(self, network: SharedTrunk, tasks: list[int]) -> None:
         super().__init__()
-        self.network, self.tasks = network, tasks
+        self.network = network
+        self.tasks = tasks
 
     def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
         """Posteriors (n, K) of one of its tasks."""
@@ -56,9 +57,8 @@ class Zoo(MultiTask):
 
     def posteriors(self, x: torch.Tensor, task: int) -> torch.Tensor:
         """The mean over members (n, K): each has its own mind about mirror images."""
-        return _mean(
-            [both_sides(one, partial(one, task=task))(x) for one in self._members_for(task)]
-        )
+        members = self._members_for(task)
+        return _mean([both_sides(member, partial(member, task=task))(x) for member in members])
 
     def _members_for(self, task: int) -> list[nn.Module]:
         return [member for member in self.members if task in member.tasks]  # type: ignore[operator]
@@ -66,8 +66,8 @@ class Zoo(MultiTask):
 
 def _mean(posteriors: list[torch.Tensor]) -> torch.Tensor:
     """The mean over members (n, K); one from before a class was known gives it probability 0."""
-    widest = max(one.shape[1] for one in posteriors)
-    return torch.stack([pad(one, (0, widest - one.shape[1])) for one in posteriors]).mean(dim=0)
+    widest = max(p.shape[1] for p in posteriors)
+    return torch.stack([pad(p, (0, widest - p.shape[1])) for p in posteriors]).mean(dim=0)
 
 
 def sampling_weights(losses: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -95,9 +95,9 @@ class ModelZoo(NetworkLearner):
 
     Parameters
     ----------
-    tasks_per_round : int
+    tasks_per_round : int, default 5
         b.
-    dropout : float
+    dropout : float, default 0.2
         Before the heads, while training.
     network, width, recipe, device, random_state
         See :class:`~lifelong.references.base.NetworkLearner`.
@@ -145,33 +145,36 @@ class ModelZoo(NetworkLearner):
 
     def _train(self, model: Zoo, now: Round) -> dict[str, RowsByTask]:
         memory = remember(now.known.memory, now)
-        parts = stored_tensors(memory, now.inputs.device)
-        chosen = [now.task, *self._old_tasks(model, now, parts)]
-        member = self._new_member(now, [parts[task] for task in chosen])
+        stored = stored_tensors(memory, now.inputs.device)
+        chosen = [now.task, *self._old_tasks(model, now, stored)]
+        member = self._new_member(now, [stored[task] for task in chosen])
         model.members.append(member.eval())
         return {"memory": memory}
 
-    def _old_tasks(self, zoo: Zoo, now: Round, parts: list[Part]) -> list[int]:
+    def _old_tasks(self, zoo: Zoo, now: Round, stored: list[TaskRows]) -> list[int]:
         """min(b, t) − 1 of the other tasks, drawn by the zoo's losses on them."""
-        old = [part for part in parts if part[0] != now.task]
+        old = [rows for rows in stored if rows.task != now.task]
         size = min(self.tasks_per_round - 1, len(old))
         if size == 0:
             return []
-        weights = sampling_weights(np.array([training_loss(zoo, *part) for part in old]))
+        weights = sampling_weights(np.array([training_loss(zoo, *rows) for rows in old]))
         rng = now.rng("zoo")
-        return [old[at][0] for at in rng.choice(len(old), size=size, replace=False, p=weights)]
+        return [
+            old[place].task for place in rng.choice(len(old), size=size, replace=False, p=weights)
+        ]
 
-    def _new_member(self, now: Round, parts: list[Part]) -> Member:
+    def _new_member(self, now: Round, chosen: list[TaskRows]) -> Member:
         """A fresh network, trained on the rows of these tasks together."""
-        inputs, targets = (torch.cat([part[at] for part in parts]) for at in (1, 2))  # type: ignore[misc]
-        which = torch.cat(
-            [torch.full_like(y, head) for head, (_, _, y) in enumerate(parts)]
-        )  # each row's head
+        inputs = torch.cat([rows.inputs for rows in chosen])
+        targets = torch.cat([rows.targets for rows in chosen])
+        # each row's head
+        which = torch.cat([torch.full_like(rows.targets, at) for at, rows in enumerate(chosen)])
         network = SharedTrunk.fresh(self.network, self.width, inputs, self._recipe(), self.dropout)
         n_classes = [len(record.classes) for record in now.known.tasks.values()]
-        for head, (task, _, _) in enumerate(parts):
-            own = task == now.task
-            network.grow(head, len(now.lesson.record.classes) if own else n_classes[task])
+        # The task of the round may be new, or have new classes.
+        n_classes[now.task : now.task + 1] = [len(now.lesson.record.classes)]
+        for head, rows in enumerate(chosen):
+            network.grow(head, n_classes[rows.task])
 
         def loss(batch: torch.Tensor) -> torch.Tensor:
             return loss_by_row(
@@ -179,7 +182,7 @@ class ModelZoo(NetworkLearner):
             )
 
         optimise(network, loss, len(inputs), self._recipe())
-        return Member(network, [task for task, _, _ in parts])
+        return Member(network, [rows.task for rows in chosen])
 
     def _stored(self, known: Any) -> Iterable[StoredRows]:
         return known.memory.values()  # type: ignore[no-any-return]

@@ -1,6 +1,6 @@
 """The network of LMC: layers of modules that know by themselves which inputs they are for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Self
 
@@ -23,7 +23,8 @@ class Module(nn.Module):
 
     def __init__(self, function: nn.Module, decoder: nn.Module) -> None:
         super().__init__()
-        self.function, self.decoder = function, decoder
+        self.function = function
+        self.decoder = decoder
         self.register_buffer("mean", torch.zeros(()))
         self.register_buffer("std", torch.zeros(()))
 
@@ -35,8 +36,11 @@ class Module(nn.Module):
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Output, and s = mean squared error of the reconstruction (n,)."""
         output = self.function(x)
-        sized = {"output_size": x.shape[2:]} if isinstance(self.decoder, nn.ConvTranspose2d) else {}
-        return output, ((self.decoder(output, **sized) - x) ** 2).flatten(1).mean(dim=1)
+        if isinstance(self.decoder, nn.ConvTranspose2d):
+            reconstruction = self.decoder(output, output_size=x.shape[2:])
+        else:
+            reconstruction = self.decoder(output)
+        return output, ((reconstruction - x) ** 2).flatten(1).mean(dim=1)
 
 
 class ModularLayer(nn.Module):
@@ -51,19 +55,19 @@ class ModularLayer(nn.Module):
         prior_temperature: float,
     ) -> None:
         super().__init__()
-        self.n_in, self.n_out, self.stride = n_in, n_out, stride  # without stride: a dense layer
-        self.temperature, self.prior_temperature = temperature, prior_temperature
+        self.n_in = n_in
+        self.n_out = n_out
+        self.stride = stride  # without one it is a dense layer
+        self.temperature = temperature
+        self.prior_temperature = prior_temperature
         self.modules_ = nn.ModuleList()
 
     def add_module_(self) -> Module:
         """A fresh module at this layer."""
-        a, b, stride = self.n_in, self.n_out, self.stride
-        if stride is None:
-            module = Module(nn.Sequential(nn.Linear(a, b), nn.ReLU()), nn.Linear(b, a))
+        if self.stride is None:
+            module = _dense_module(self.n_in, self.n_out)
         else:
-            convolution = nn.Conv2d(a, b, 3, stride=stride, padding=1)
-            decoder = nn.ConvTranspose2d(b, a, 3, stride=stride, padding=1)
-            module = Module(nn.Sequential(convolution, nn.BatchNorm2d(b), nn.ReLU()), decoder)
+            module = _convolution_module(self.n_in, self.n_out, self.stride)
         self.modules_.append(module)
         return module
 
@@ -79,12 +83,25 @@ class ModularLayer(nn.Module):
         outputs, losses = zip(*(module(x) for module in self.modules_), strict=True)
         s = torch.stack(losses, dim=1)  # (n, M)
         known = s.detach().clamp(min=1e-12)
-        mean = known.mean(dim=0, keepdim=True) if prior is None else _padded(prior, known)
-        w = (-known.log() / self.temperature - mean.log() / self.prior_temperature).softmax(
-            dim=1
-        )  # (n, M)
+        if prior is None:
+            mean = known.mean(dim=0, keepdim=True)
+        else:
+            mean = _padded(prior, known)
+        agreement = -known.log() / self.temperature - mean.log() / self.prior_temperature
+        w = agreement.softmax(dim=1)  # (n, M)
         w = w.view(*w.shape, *[1] * (outputs[0].ndim - 1))
         return (w * torch.stack(outputs, dim=1)).sum(dim=1), s
+
+
+def _dense_module(n_in: int, n_out: int) -> Module:
+    function = nn.Sequential(nn.Linear(n_in, n_out), nn.ReLU())
+    return Module(function, nn.Linear(n_out, n_in))
+
+
+def _convolution_module(n_in: int, n_out: int, stride: int) -> Module:
+    convolution = nn.Conv2d(n_in, n_out, 3, stride=stride, padding=1)
+    decoder = nn.ConvTranspose2d(n_out, n_in, 3, stride=stride, padding=1)
+    return Module(nn.Sequential(convolution, nn.BatchNorm2d(n_out), nn.ReLU()), decoder)
 
 
 def _padded(prior: torch.Tensor, s: torch.Tensor) -> torch.Tensor:
@@ -115,11 +132,15 @@ class ModularNetwork(MultiTask):
         temperature: float,
         prior_temperature: float,
     ) -> None:
-        super().__init__(sizes.flat if sizes.convolutions else sizes.dense[-1])
+        shapes: list[tuple[int, int, int | None]]
+        if sizes.convolutions:
+            super().__init__(sizes.flat)
+            shapes = [tuple(layer) for layer in sizes.convolutions]  # type: ignore[misc]
+        else:
+            super().__init__(sizes.dense[-1])
+            shapes = [(a, b, None) for a, b in pairwise([sizes.flat, *sizes.dense])]
         self.standardise = standardise
-        shapes: list[tuple[int, int, int | None]] = [tuple(layer) for layer in sizes.convolutions]  # type: ignore[misc]
-        self.flat_rows = not shapes
-        shapes = shapes or [(a, b, None) for a, b in pairwise([sizes.flat, *sizes.dense])]
+        self.flat_rows = not sizes.convolutions
         self.layers = nn.ModuleList(
             ModularLayer(*shape, temperature, prior_temperature) for shape in shapes
         )
@@ -150,14 +171,22 @@ class ModularNetwork(MultiTask):
 
         ``task`` None: the prior comes from the batch.
         """
-        known = None if task is None or task >= len(self.priors) else self.priors[task]
-        priors = known.layers() if isinstance(known, Prior) else [None] * len(self.layers)
         x = self.standardise(x)
-        x, losses = x.flatten(1) if self.flat_rows else x, []
-        for layer, prior in zip(self.layers, priors, strict=True):
+        if self.flat_rows:
+            x = x.flatten(1)
+        losses = []
+        for layer, prior in zip(self.layers, self._priors_of(task), strict=True):
             x, s = layer(x, prior)
             losses.append(s)
         return x.flatten(1), losses
+
+    def _priors_of(self, task: int | None) -> Sequence[torch.Tensor | None]:
+        """One per layer; None where the batch decides."""
+        if task is None or task >= len(self.priors):
+            return [None] * len(self.layers)
+        prior = self.priors[task]
+        assert isinstance(prior, Prior)
+        return prior.layers()
 
     def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
         """Logits (n, K)."""

@@ -17,7 +17,7 @@ class OnlineEWC(EWC):
 
     Parameters
     ----------
-    decay : float
+    decay : float, default 1.0
         γ: how much of the old importance remains.
     strength, fisher_rows
         See :class:`~lifelong.references.ewc.EWC`.

@@ -9,7 +9,7 @@ from lifelong.learners.base import learnt
 from lifelong.learners.knowledge import StoredRows
 from lifelong.nets.training import optimise
 from lifelong.references.base import NetworkLearner, Round, SharedTrunk
-from lifelong.references.replay import KnowledgeWithRows, RowsByTask, losses_by_part
+from lifelong.references.replay import KnowledgeWithRows, RowsByTask, TaskRows, losses_by_task
 from lifelong.references.total_replay import drawn, remember, stored_tensors
 
 
@@ -38,8 +38,8 @@ class PartialReplay(NetworkLearner):
         each = max(1, recipe.batch_size // max(t - 1, 1))
 
         def loss(batch: torch.Tensor) -> torch.Tensor:
-            current = (now.task, now.inputs[batch], now.targets[batch])
-            new, *replayed = losses_by_part(model, [current, *drawn(old, each)])
+            current = TaskRows(now.task, now.inputs[batch], now.targets[batch])
+            new, *replayed = losses_by_task(model, [current, *drawn(old, each)])
             return new / t + (1 - 1 / t) * torch.stack(replayed).mean()
 
         if old:

@@ -19,6 +19,13 @@ def lateral_width(channels_in: int, n_earlier: int) -> int:
     return max(1, channels_in // (2 * (n_earlier + 1)))
 
 
+def n_laterals(depth: int, n_earlier: int) -> int:
+    """One from each earlier column, but none into the first layer."""
+    if depth == 0:
+        return 0
+    return n_earlier
+
+
 class Lateral(nn.Module):
     """From an earlier column's layer below: learned scalar → 1×1 convolution to few channels → ReLU
     → 3×3 convolution.
@@ -42,7 +49,9 @@ class Layer(nn.Module):
 
     def __init__(self, main: nn.Module, norm: nn.Module, laterals: list[Lateral]) -> None:
         super().__init__()
-        self.main, self.norm, self.laterals = main, norm, nn.ModuleList(laterals)
+        self.main = main
+        self.norm = norm
+        self.laterals = nn.ModuleList(laterals)
 
     def forward(self, below: torch.Tensor, earlier: list[torch.Tensor]) -> torch.Tensor:
         """The layer's activation."""
@@ -72,12 +81,10 @@ class Column(nn.Module):
 
     def forward(self, x: torch.Tensor, earlier: list[list[torch.Tensor]]) -> list[torch.Tensor]:
         """The activations of all layers; ``earlier`` are those of the earlier columns."""
-        activations: list[torch.Tensor] = []
-        for depth, layer in enumerate(self.layers):
-            below = activations[-1] if activations else x
-            activations.append(
-                layer(below, [theirs[depth - 1] for theirs in earlier] if depth else [])
-            )
+        first, *higher = self.layers
+        activations: list[torch.Tensor] = [first(x, [])]
+        for depth, layer in enumerate(higher):
+            activations.append(layer(activations[-1], [theirs[depth] for theirs in earlier]))
         return activations
 
 
@@ -92,7 +99,7 @@ def _convolutions(sizes: LayerSizes, n_earlier: int) -> list[Layer]:
         Layer(
             nn.Conv2d(c_in, c_out, 3, stride=stride, padding=1),
             nn.BatchNorm2d(c_out),
-            [lateral(c_in, c_out, stride) for _ in range(n_earlier if depth else 0)],
+            [lateral(c_in, c_out, stride) for _ in range(n_laterals(depth, n_earlier))],
         )
         for depth, (c_in, c_out, stride) in enumerate(sizes.convolutions)
     ]
@@ -107,14 +114,14 @@ def _dense(units: list[int], n_earlier: int) -> list[Layer]:
         Layer(
             nn.Linear(a, b),
             nn.Identity(),
-            [lateral(a, b) for _ in range(n_earlier if depth else 0)],
+            [lateral(a, b) for _ in range(n_laterals(depth, n_earlier))],
         )
         for depth, (a, b) in enumerate(pairwise(units))
     ]
 
 
 def _plain(units: list[int]) -> list[nn.Module]:
-    return [part for a, b in pairwise(units) for part in (nn.Linear(a, b), nn.ReLU())]
+    return [layer for a, b in pairwise(units) for layer in (nn.Linear(a, b), nn.ReLU())]
 
 
 class ProgressiveNetwork(MultiTask):
@@ -122,7 +129,8 @@ class ProgressiveNetwork(MultiTask):
 
     def __init__(self, sizes: LayerSizes, standardise: nn.Module) -> None:
         super().__init__(sizes.dense[-1])
-        self.sizes, self.standardise = sizes, standardise
+        self.sizes = sizes
+        self.standardise = standardise
         self.columns = nn.ModuleList()
 
     def add_task(self) -> None:
@@ -140,7 +148,8 @@ class ProgressiveNetwork(MultiTask):
     def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
         """Logits (n, K): the task's column and all before it."""
         x = self.standardise(x)
-        x = x if self.sizes.convolutions else x.flatten(1)
+        if not self.sizes.convolutions:
+            x = x.flatten(1)
         activations: list[list[torch.Tensor]] = []
         for column in list(self.columns)[: task + 1]:
             activations.append(column(x, activations))

@@ -1,6 +1,6 @@
 """The quadratic penalty that EWC, online EWC, SI and CoSCL pull their weights back with."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -23,7 +23,9 @@ class Quadratic:
 
     def plus(self, other: "Quadratic") -> "Quadratic":
         """The sum: A = A₁ + A₂, c = (A₁ c₁ + A₂ c₂) / A, constant += ½ Σ A₁ A₂ / A · (c₁ − c₂)²."""
-        curvature, centre, constant = [], [], self.constant + other.constant
+        curvature = []
+        centre = []
+        constant = self.constant + other.constant
         for A1, c1, A2, c2 in zip(
             self.curvature, self.centre, other.curvature, other.centre, strict=True
         ):
@@ -64,3 +66,19 @@ class PenalisedKnowledge(NetworkKnowledge):
     """A network, and the penalty that holds its shared weights."""
 
     penalty: Quadratic | None = saved(InFile("values", Record(Quadratic)), default=None)
+
+
+def pull_back(
+    weights: Sequence[torch.Tensor], penalty: Quadratic | None, strength: float
+) -> Callable[[], None] | None:
+    """What the training loop does before a step: add the gradient of ``strength · penalty``."""
+    if penalty is None:
+        return None
+    return lambda: penalty.add_gradient(weights, strength)
+
+
+def penalty_tensors(known: PenalisedKnowledge) -> Tensors:
+    """What is remembered beside the network: nothing before the first task's end."""
+    if known.penalty is None:
+        return ()
+    return known.penalty.tensors()

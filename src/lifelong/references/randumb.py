@@ -45,11 +45,11 @@ class FourierFeatures:
     ) -> "FourierFeatures":
         """σ, unless given, is the median distance of standardised rows; fixed here for good."""
         rows = flatten(X).astype(np.float64)
-        mean, std = rows.mean(axis=0), rows.std(axis=0)
+        mean = rows.mean(axis=0)
+        std = rows.std(axis=0)
         scale = np.where(std > 0, std, 1.0)
         if sigma is None:
-            sample = ((rows - mean) / scale)[rng.permutation(len(rows))[:500]]
-            sigma = float(np.median(pdist(sample))) if len(sample) > 1 else 1.0
+            sigma = _median_distance((rows - mean) / scale, rng=rng)
         W = rng.normal(scale=1 / (sigma or 1.0), size=(n_features, rows.shape[1]))
         return cls(mean, scale, W, rng.uniform(0, 2 * np.pi, size=n_features))
 
@@ -57,6 +57,14 @@ class FourierFeatures:
         """Features (n, D)."""
         rows = (flatten(X) - self.mean) / self.scale
         return np.asarray(np.sqrt(2 / len(self.b)) * np.cos(rows @ self.W.T + self.b))
+
+
+def _median_distance(rows: Array, *, rng: np.random.Generator) -> float:
+    """Of at most 500 rows; 1 for a single row."""
+    sample = rows[rng.permutation(len(rows))[:500]]
+    if len(sample) == 1:
+        return 1.0
+    return float(np.median(pdist(sample)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +88,8 @@ class ClassMeans:
         np.add.at(sums, y, Z)
         nu = sums / np.maximum(m, 1)[:, None]
         total = np.maximum(n + m, 1)
-        inside, moved = Z - nu[y], (nu - mu) * np.sqrt(n * m / total)[:, None]
+        inside = Z - nu[y]
+        moved = (nu - mu) * np.sqrt(n * m / total)[:, None]
         means = mu + (nu - mu) * (m / total)[:, None]
         return ClassMeans(means, n + m), inside.T @ inside + moved.T @ moved
 
@@ -90,11 +99,12 @@ def oas_shrinkage(S: Array, n: int) -> float:
     of n rows.
     """
     p = len(S)
-    of_square, square_of = float((S**2).sum()), float(np.trace(S)) ** 2  # tr(S²), tr(S)²
-    denominator = (n + 1 - 2 / p) * (of_square - square_of / p)
-    return (
-        1.0 if denominator <= 0 else min(1.0, ((1 - 2 / p) * of_square + square_of) / denominator)
-    )
+    trace_of_square = float((S**2).sum())  # tr(S²)
+    square_of_trace = float(np.trace(S)) ** 2  # tr(S)²
+    denominator = (n + 1 - 2 / p) * (trace_of_square - square_of_trace / p)
+    if denominator <= 0:
+        return 1.0
+    return min(1.0, ((1 - 2 / p) * trace_of_square + square_of_trace) / denominator)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +139,12 @@ class RanDumb(Learner):
 
     Parameters
     ----------
-    n_features : int
+    n_features : int, default 2000
         D.
     kernel_width : float, optional
         σ; if left out, the median distance between the first task's rows, standardised.
-    random_state : int, Generator or None
+    random_state : int, Generator or None, default None
+        Decides on the random features.
     """
 
     knowledge_class: ClassVar[type[RandomFeaturesKnowledge]] = RandomFeaturesKnowledge
@@ -229,12 +240,12 @@ class RanDumb(Learner):
         """``parameters`` (a count), and bytes of ``encoders``, ``channels`` and stored ``rows``."""
         features = self.features_
         assert features is not None
-        encoder = sum(
-            part.nbytes for part in (features.mean, features.scale, features.W, features.b)
-        )
+        arrays = (features.mean, features.scale, features.W, features.b)
+        encoder = sum(array.nbytes for array in arrays)
+        by_task = self.means_.values()
         return {
-            "parameters": self.scatter_.size + sum(one.means.size for one in self.means_.values()),
+            "parameters": self.scatter_.size + sum(known.means.size for known in by_task),
             "encoders": encoder + self.scatter_.nbytes + self.factor_[0].nbytes,
-            "channels": sum(one.means.nbytes + one.counts.nbytes for one in self.means_.values()),
+            "channels": sum(known.means.nbytes + known.counts.nbytes for known in by_task),
             "rows": 0,
         }

@@ -106,16 +106,16 @@ class Entry:
 
     def on_budget(self, budget: int) -> Self:
         """The same learner with at most so many encoders: from then on it is of constant size."""
-        known = self.space is not None
-        return replace(
+        limited = replace(
             self,
             what=f"{self.what}; on a budget of {budget} encoders",
             growing=False,
             takes_budget=False,
-            space=0 if known else None,
-            time=0 if known else None,
             parameters={**self.parameters, "budget": budget},
         )
+        if self.space is None:
+            return limited
+        return replace(limited, space=0, time=0)
 
     @property
     def _name(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -26,15 +26,25 @@ class KnowledgeWithRows(NetworkKnowledge):
     memory: RowsByTask = saved(ROWS, default_factory=dict)
 
 
-def losses_by_part(
-    model: SharedTrunk, parts: Sequence[tuple[int, torch.Tensor, torch.Tensor]]
-) -> tuple[torch.Tensor, ...]:
-    """Cross-entropy of each part (task, rows, labels) on its head; one joint pass of the trunk."""
-    features = model.features(torch.cat([inputs for _, inputs, _ in parts]))
-    pieces = torch.split(features, [len(inputs) for _, inputs, _ in parts])
+class TaskRows(NamedTuple):
+    """Rows of one task, on the device."""
+
+    task: int  # its number, in order of arrival
+    inputs: torch.Tensor  # (n, ...)
+    targets: torch.Tensor  # (n,)
+
+    def some(self, numbers: torch.Tensor) -> "TaskRows":
+        """The rows with these numbers."""
+        return TaskRows(self.task, self.inputs[numbers], self.targets[numbers])
+
+
+def losses_by_task(model: SharedTrunk, batches: Sequence[TaskRows]) -> tuple[torch.Tensor, ...]:
+    """Cross-entropy of each batch on its task's head; one joint pass through the trunk."""
+    features = model.features(torch.cat([batch.inputs for batch in batches]))
+    pieces = torch.split(features, [len(batch.inputs) for batch in batches])
     return tuple(
-        cross_entropy(model.heads[task](piece), targets)
-        for piece, (task, _, targets) in zip(pieces, parts, strict=True)
+        cross_entropy(model.heads[batch.task](piece), batch.targets)
+        for piece, batch in zip(pieces, batches, strict=True)
     )
 
 
@@ -84,12 +94,12 @@ class Memory:
         """At most ``size`` different rows at random: inputs, targets, task numbers."""
         chosen = torch.randperm(len(self.y))[:size]
         inputs, targets, tasks = (
-            torch.from_numpy(part)[chosen].to(device) for part in (self.X, self.y, self.tasks)
+            torch.from_numpy(array)[chosen].to(device) for array in (self.X, self.y, self.tasks)
         )
         return inputs, targets, tasks
 
     def stored(self) -> StoredRows:
-        """For the books."""
+        """Rows and labels alone, to count their bytes."""
         return StoredRows(self.X, self.y)
 
 

@@ -11,7 +11,12 @@ from lifelong.nets.architectures import Network
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import optimise
 from lifelong.references.base import NetworkLearner, Round, SharedTrunk, Tensors, copies
-from lifelong.references.quadratic import PenalisedKnowledge, Quadratic
+from lifelong.references.quadratic import (
+    PenalisedKnowledge,
+    Quadratic,
+    penalty_tensors,
+    pull_back,
+)
 
 
 def default_strength(rows_per_class: float) -> float:
@@ -23,7 +28,8 @@ class PathIntegral:
     """W_i = −Σ_steps g_i Δθ_i: how much of the loss's fall along the path is due to each weight."""
 
     def __init__(self, weights: Sequence[torch.Tensor]) -> None:
-        self._weights, self._before = weights, copies(weights)
+        self._weights = weights
+        self._before = copies(weights)
         self.total = [torch.zeros_like(weight) for weight in weights]
 
     @torch.no_grad()
@@ -55,7 +61,7 @@ class SI(NetworkLearner):
     ----------
     strength : float, optional
         c; if left out, 10 000 · (50 / rows per class)².
-    xi : float
+    xi : float, default 0.1
         ξ, which bounds the importance of a weight that hardly moved.
     network, width, recipe, device, random_state
         See :class:`~lifelong.references.base.NetworkLearner`.
@@ -83,7 +89,9 @@ class SI(NetworkLearner):
 
     def _train(self, model: SharedTrunk, now: Round) -> dict[str, Quadratic]:
         weights = list(model.trunk.parameters())
-        c = default_strength(now.rows_per_class) if self.strength is None else self.strength
+        c = self.strength
+        if c is None:
+            c = default_strength(now.rows_per_class)
         previous = copies(weights)
         path = PathIntegral(weights)
         penalty: Quadratic | None = now.known.penalty
@@ -93,7 +101,7 @@ class SI(NetworkLearner):
             len(now.inputs),
             self._recipe(),
             # c Σ Ω (θ − θ_prev)² = 2c · ½ Σ Ω (θ − θ_prev)²
-            before_step=None if penalty is None else lambda: penalty.add_gradient(weights, 2 * c),
+            before_step=pull_back(weights, penalty, 2 * c),
             after_step=path.after_step,
         )
         new = self._importances(path, weights, previous)
@@ -110,4 +118,4 @@ class SI(NetworkLearner):
         return [importance(W, now - was, self.xi) for W, now, was in moves]
 
     def _remembered(self, known: Any) -> Iterable[torch.Tensor]:
-        return () if known.penalty is None else known.penalty.tensors()
+        return penalty_tensors(known)

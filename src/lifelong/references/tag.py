@@ -21,7 +21,9 @@ from lifelong.references.base import (
 )
 from lifelong.schema import Custom, InFile, InOrder, Record, saved
 
-_KEEP_FIRST, _KEEP_SECOND, _EPSILON = 0.9, 0.99, 1e-8
+_KEEP_FIRST = 0.9
+_KEEP_SECOND = 0.99
+_EPSILON = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +61,9 @@ class TagRMSProp(torch.optim.Optimizer):
         b: float,
     ) -> None:
         super().__init__([*shared, *own], {"lr": lr})
-        self._past, self._b, self._n_shared = past, b, len(shared)
+        self._past = past
+        self._b = b
+        self._n_shared = len(shared)
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]  # noqa: ARG002
@@ -67,12 +71,13 @@ class TagRMSProp(torch.optim.Optimizer):
         for group in self.param_groups:
             for position, weight in enumerate(group["params"]):
                 if weight.grad is not None:
-                    past = self._past if position < self._n_shared else ()
-                    self._step(
-                        weight,
-                        group["lr"],
-                        [(one.direction[position], one.second[position]) for one in past],
-                    )
+                    self._step(weight, group["lr"], self._past_of(position))
+
+    def _past_of(self, position: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """m_τ / ‖m_τ‖ and v_τ of a weight; nothing of a weight that no earlier task had."""
+        if position >= self._n_shared:
+            return []
+        return [(moments.direction[position], moments.second[position]) for moments in self._past]
 
     def _step(
         self, weight: torch.Tensor, lr: float, past: list[tuple[torch.Tensor, torch.Tensor]]
@@ -82,17 +87,23 @@ class TagRMSProp(torch.optim.Optimizer):
         m, v = self._moments(weight)
         m.mul_(_KEEP_FIRST).add_(g, alpha=1 - _KEEP_FIRST)
         v.mul_(_KEEP_SECOND).addcmul_(g, g, value=1 - _KEEP_SECOND)
-        total = v * (math.exp(-self._b) if past else 1.0)
+        alpha = 1.0
+        if past:
+            alpha = math.exp(-self._b)
+        total = v * alpha
         norm = float(m.norm())
         for direction, second in past:
-            cosine = float(m.flatten() @ direction.flatten()) / norm if norm > 0 else 0.0
+            cosine = 0.0
+            if norm > 0:
+                cosine = float(m.flatten() @ direction.flatten()) / norm
             total.add_(second, alpha=math.exp(-self._b * cosine))
         weight.addcdiv_(g, total.sqrt_().add_(_EPSILON), value=-lr)
 
     def _moments(self, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         state: dict[str, Any] = self.state[weight]
         if not state:
-            state["m"], state["v"] = torch.zeros_like(weight), torch.zeros_like(weight)
+            state["m"] = torch.zeros_like(weight)
+            state["v"] = torch.zeros_like(weight)
         return state["m"], state["v"]
 
     @torch.no_grad()
@@ -117,7 +128,7 @@ class TAG(NetworkLearner):
 
     Parameters
     ----------
-    b : float
+    b : float, default 5.0
         How strongly agreement counts: 5, and 7 for five-datasets.
     network, width, recipe, device, random_state
         See :class:`~lifelong.references.base.NetworkLearner`. The authors' learning rates: 2.5e-4

@@ -9,7 +9,7 @@ from lifelong.learners.base import learnt
 from lifelong.learners.knowledge import StoredRows
 from lifelong.nets.training import optimise
 from lifelong.references.base import NetworkLearner, Round, SharedTrunk
-from lifelong.references.replay import KnowledgeWithRows, RowsByTask, losses_by_part
+from lifelong.references.replay import KnowledgeWithRows, RowsByTask, TaskRows, losses_by_task
 
 
 class TotalReplay(NetworkLearner):
@@ -34,10 +34,9 @@ class TotalReplay(NetworkLearner):
         old = stored_tensors(now.known.memory, now.inputs.device)
 
         def loss(batch: torch.Tensor) -> torch.Tensor:
-            current = (now.task, now.inputs[batch], now.targets[batch])
-            return torch.stack(
-                losses_by_part(model, [current, *drawn(old, recipe.batch_size)])
-            ).mean()
+            current = TaskRows(now.task, now.inputs[batch], now.targets[batch])
+            losses = losses_by_task(model, [current, *drawn(old, recipe.batch_size)])
+            return torch.stack(losses).mean()
 
         if old:
             optimise(model, loss, len(now.inputs), recipe)
@@ -49,21 +48,18 @@ class TotalReplay(NetworkLearner):
         return known.memory.values()  # type: ignore[no-any-return]
 
 
-Part = tuple[int, torch.Tensor, torch.Tensor]  # a task's number, rows, labels
-
-
-def stored_tensors(memory: RowsByTask, device: torch.device) -> list[Part]:
+def stored_tensors(memory: RowsByTask, device: torch.device) -> list[TaskRows]:
     """The stored rows of each task, in order of arrival, on the device."""
     return [
-        (task, torch.from_numpy(rows.X).to(device), torch.from_numpy(rows.y).to(device))
+        TaskRows(task, torch.from_numpy(rows.X).to(device), torch.from_numpy(rows.y).to(device))
         for task, rows in enumerate(memory.values())
     ]
 
 
-def drawn(parts: list[Part], size: int) -> list[Part]:
-    """At most ``size`` different rows of each part, at random."""
-    chosen = [torch.randperm(len(targets))[:size] for _, _, targets in parts]
-    return [(task, X[rows], y[rows]) for (task, X, y), rows in zip(parts, chosen, strict=True)]
+def drawn(stored: list[TaskRows], size: int) -> list[TaskRows]:
+    """At most ``size`` different rows of each task, at random."""
+    chosen = [torch.randperm(len(rows.targets))[:size] for rows in stored]
+    return [rows.some(numbers) for rows, numbers in zip(stored, chosen, strict=True)]
 
 
 def remember(memory: RowsByTask, now: Round) -> RowsByTask:

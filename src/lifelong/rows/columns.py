@@ -37,12 +37,23 @@ _LONG_TEXT = 40  # characters: sentences, if most entries are different and half
 class Column:
     """One column of a table.
 
-    Attributes
+    Parameters
     ----------
     name : str
+        As the table has it.
     kind : "number", "boolean", "category" or "date"
-    categories : tuple
+        What its values are: decides how they become numbers.
+    categories : tuple, default ()
         Of a category, in the order in which they were first seen: a category's place is its code.
+
+    Examples
+    --------
+    >>> Column("pain", "category", ("typical",)).with_categories(["none"]).codes
+    {'typical': 0, 'none': 1}
+
+    See Also
+    --------
+    Columns : all columns of a table.
     """
 
     name: str = saved(Text())
@@ -54,7 +65,9 @@ class Column:
     @property
     def n_places(self) -> int:
         """How many numbers of a row are this column's."""
-        return len(DATE_PARTS) if self.kind == "date" else 1
+        if self.kind == "date":
+            return len(DATE_PARTS)
+        return 1
 
     @cached_property
     def codes(self) -> Mapping[Category, int]:
@@ -79,12 +92,19 @@ class Place(NamedTuple):
     @property
     def name(self) -> str:
         """As a user would say it."""
-        return f"{self.column} ({self.part})" if self.part else self.column
+        if self.part:
+            return f"{self.column} ({self.part})"
+        return self.column
 
 
 @dataclass(frozen=True)
 class Columns:
     """The columns that have been seen so far, in the order of their places.
+
+    Parameters
+    ----------
+    columns : tuple of Column, default ()
+        None yet, by default.
 
     Examples
     --------
@@ -97,6 +117,10 @@ class Columns:
     >>> columns.rows(table)
     array([[63.,  0.],
            [nan,  1.]], dtype=float32)
+
+    See Also
+    --------
+    table_of : a frame or an array as a table.
     """
 
     columns: tuple[Column, ...] = field(default=())
@@ -118,7 +142,7 @@ class Columns:
         found = []
         for column in self.columns:
             if column.kind == "date":
-                found += [Place(column.name, part, 0) for part in DATE_PARTS]
+                found += [Place(column.name, date_part, 0) for date_part in DATE_PARTS]
             else:
                 found.append(Place(column.name, "", len(column.categories)))
         return tuple(found)
@@ -130,6 +154,11 @@ class Columns:
 
     def learnt(self, table: Table) -> "Columns":
         """With new columns and new categories of a table; what does not fit is an error.
+
+        Parameters
+        ----------
+        table : Table
+            Its rows decide what kind a new column is.
 
         Raises
         ------
@@ -153,6 +182,11 @@ class Columns:
 
         A column that the table does not have is missing; one that is not known is left out; a
         category that is not known is missing.
+
+        Parameters
+        ----------
+        table : Table
+            With some or all of these columns, in any order.
         """
         rows: Rows = np.empty((len(table), self.n_places), dtype=np.float32)
         encoded = []
@@ -166,7 +200,9 @@ class Columns:
             piece = slice(start, start + _ROWS_AT_ONCE)
             first = 0
             for places in encoded:
-                some = places if places.shape[1] == 1 else places[:, piece]
+                some = places
+                if places.shape[1] > 1:  # else the same for all rows, or a table of one row
+                    some = places[:, piece]
                 rows[piece, first : first + len(places)] = some.T
                 first += len(places)
         return rows
@@ -182,14 +218,20 @@ def _new_column(name: str, values: Values, boolean: bool) -> Column:
             raise _nothing_in(name)
         _check_not_free_text(name, values)
         return _check_cardinality(Column(name, "category", tuple(values.values)))
-    missing = np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
-    if missing.all():
+    if not _is_there(values).any():
         raise _nothing_in(name)
     if values.dtype.kind == "M":
         return Column(name, "date")
     column = Column(name, "boolean" if boolean else "number")
     _check_finite(column, values)
     return column
+
+
+def _is_there(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which numbers or dates are not missing (n,)."""
+    if values.dtype.kind == "M":
+        return np.asarray(~np.isnat(values))
+    return np.asarray(~np.isnan(values))
 
 
 def _nothing_in(name: str) -> InputError:
@@ -269,11 +311,13 @@ def _numbers_of(column: Column, values: Values) -> NDArray[Any]:
         return np.full(len(values), np.nan)
     is_date = values.dtype.kind == "M"
     if is_date != (column.kind == "date"):
-        there = ~np.isnat(values) if is_date else ~np.isnan(values)
+        there = _is_there(values)
         if there.any():
             raise _wrong(column, "a date" if is_date else "a number", values, there)
-        blank = "datetime64[ns]" if column.kind == "date" else np.float64
-        return np.full(len(values), np.nan).astype(blank)
+        missing = np.full(len(values), np.nan)
+        if column.kind == "date":
+            return missing.astype("datetime64[ns]")
+        return missing
     if not is_date:
         _check_finite(column, values)
     return values
@@ -281,7 +325,10 @@ def _numbers_of(column: Column, values: Values) -> NDArray[Any]:
 
 def _wrong(column: Column, what: str, values: Values, where: Any) -> InputError:
     row = int(np.flatnonzero(where)[0])
-    value = values.at(row) if isinstance(values, Texts) else values[row]
+    if isinstance(values, Texts):
+        value = values.at(row)
+    else:
+        value = values[row]
     kinds = {"number": "numbers", "boolean": "true and false", "category": "text", "date": "dates"}
     return InputError(
         f"Column {column.name!r} holds {kinds[column.kind]}, and row {row} has {what}: "

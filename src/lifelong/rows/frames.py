@@ -1,7 +1,7 @@
 """Frames of any kind (pandas, polars, pyarrow, …) and arrays, as named columns of numpy arrays."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -42,7 +42,9 @@ class Texts:
     def at(self, row: int) -> Any:
         """The value of one row; None if it is missing."""
         code = int(self.codes[row])
-        return None if code < 0 else self.values[code]
+        if code < 0:
+            return None
+        return self.values[code]
 
     def compact(self) -> "Texts":
         """Without values that no row has."""
@@ -73,8 +75,20 @@ class Table:
     columns : name → values (n,)
         Numbers are float64 with NaN for missing; booleans are 0 and 1; dates are datetime64[ns]
         with NaT; everything else is :class:`Texts`.
-    booleans : names of columns that hold nothing but true and false
+    booleans : frozenset of str
+        Names of columns that hold nothing but true and false.
     n_rows : int
+        The length of every column.
+
+    Examples
+    --------
+    >>> table = table_of(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> list(table), len(table)
+    (['x0', 'x1'], 2)
+
+    See Also
+    --------
+    table_of : a frame or an array as a table.
     """
 
     columns: Mapping[str, Values]
@@ -89,6 +103,13 @@ class Table:
 
     def column(self, name: str, what: str = "column") -> Values:
         """The values of one column.
+
+        Parameters
+        ----------
+        name : str
+            Of the column.
+        what : str, default "column"
+            What the error calls it.
 
         Raises
         ------
@@ -114,19 +135,54 @@ class Table:
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X is a frame: something with named columns that narwhals knows."""
+    """Whether X is a frame: something with named columns that narwhals knows.
+
+    Parameters
+    ----------
+    X : anything
+
+    Examples
+    --------
+    >>> is_frame(np.zeros((2, 2)))
+    False
+
+    See Also
+    --------
+    table_of : a frame or an array as a table.
+    """
     return nw.dependencies.is_into_dataframe(X)
 
 
 def table_of(X: Any) -> Table:
     """A frame or an array (n, p) as a table; columns of an array are called ``x0``, ``x1``, ….
 
+    Parameters
+    ----------
+    X : frame or (n, p)
+        A frame of pandas, polars, pyarrow or whatever narwhals knows; else an array, a tensor or
+        nested lists.
+
+    Returns
+    -------
+    Table
+
     Raises
     ------
     InputError
-        For a frame without rows or columns, or with two columns of one name.
+        For a table without rows or columns, a frame with two columns of one name, or an array that
+        has not two dimensions.
     InputTypeError
-        For something that is neither a frame nor an array of two dimensions.
+        For complex numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table_of(pd.DataFrame({"age": [63, None]})).column("age")
+    array([63., nan])
+
+    See Also
+    --------
+    Columns : a table as rows of numbers.
     """
     if is_frame(X):
         return _from_frame(X)
@@ -219,9 +275,10 @@ def _from_objects(values: list[Any], name: str) -> Values:
     """A column of objects: numbers if all are, dates if all are, else text and the like."""
     there = [value for value in values if not is_missing(value)]
     if there and all(_is_number(value) for value in there):
-        return np.array([np.nan if is_missing(value) else float(value) for value in values])
+        return np.array([_or_missing(value, float, np.nan) for value in values])
     if there and all(isinstance(value, date | np.datetime64) for value in there):
-        dates = [np.datetime64("NaT") if is_missing(v) else np.datetime64(v) for v in values]
+        never = np.datetime64("NaT")
+        dates = [_or_missing(value, np.datetime64, never) for value in values]
         return np.array(dates, dtype="datetime64[ns]")
     code: dict[Any, int] = {}
     codes = np.full(len(values), -1, dtype=np.int32)
@@ -238,9 +295,18 @@ def _from_objects(values: list[Any], name: str) -> Values:
     return Texts(codes, list(code))
 
 
+def _or_missing(value: Any, convert: Callable[[Any], Any], missing: Any) -> Any:
+    """The value, converted; or what stands for one that is missing."""
+    if is_missing(value):
+        return missing
+    return convert(value)
+
+
 def _plain(value: Any) -> Any:
     """Python's own number or text in the place of numpy's."""
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
 
 
 def _is_number(value: Any) -> bool:
@@ -302,7 +368,9 @@ def _from_array(X: Any) -> Table:
     if array.dtype.kind == "c":
         raise InputTypeError("Complex data not supported: X holds complex numbers.", see=PAGE)
     names = [f"x{number}" for number in range(array.shape[1])]
-    booleans = frozenset(names) if array.dtype.kind == "b" else frozenset()
+    booleans: frozenset[str] = frozenset()
+    if array.dtype.kind == "b":
+        booleans = frozenset(names)
     if array.dtype.kind in "biuf":
         numbers = array.astype(np.float64)
         return Table({name: numbers[:, at] for at, name in enumerate(names)}, booleans, len(array))

@@ -42,7 +42,7 @@ class RidgeChannel:
     weights : "learnt" or "equal", default "learnt"
         How much each encoder counts. ``"equal"`` weighs all alike, as the paper's channels do: then
         an encoder that can only confuse does harm.
-    settings : RidgeSettings
+    settings : RidgeSettings, default RidgeSettings()
         What it may spend, and how it decides where nothing can be learnt.
 
     Examples
@@ -54,6 +54,12 @@ class RidgeChannel:
     See Also
     --------
     LeafChannel, ForestChannel : the paper's channels.
+    lifelong.channels.ridge.RidgeSettings : what it may spend.
+
+    References
+    ----------
+    Hoerl and Kennard, Ridge Regression, Technometrics 1970. Wolpert, Stacked Generalization, Neural
+    Networks 1992: weights from held-out scores.
     """
 
     weights: Weighing = saved(_WEIGHINGS, default="learnt")
@@ -68,7 +74,29 @@ class RidgeChannel:
 
 @dataclass(frozen=True, eq=False)
 class FittedRidge:
-    """A ridge channel that has learnt: a view per encoder."""
+    """A ridge channel that has learnt: a view per encoder.
+
+    Attributes
+    ----------
+    weights : "learnt" or "equal"
+        How much each encoder counts.
+    class_counts : (K,)
+        The task's rows so far, by class.
+    views : mapping
+        By encoder: the task's rows as it represents them.
+    settings : RidgeSettings
+        What the channel may spend.
+
+    Examples
+    --------
+    >>> channel = RidgeChannel().start(np.array([3, 1]))
+    >>> channel.predict_proba({"an encoder it has not met": np.zeros((1, 2))})
+    array([[0.75, 0.25]])
+
+    See Also
+    --------
+    lifelong.RidgeChannel : how it begins.
+    """
 
     takes_weights: ClassVar[bool] = True
     rows_at_once: ClassVar[int] = 4096  # an even sample is kept, so nobody needs all rows at once
@@ -91,7 +119,10 @@ class FittedRidge:
         if len(seen) == 0:
             return self
         known = self.views.get(name)
-        view = View.of(seen, self.settings) if known is None else known.with_rows(seen)
+        if known is None:
+            view = View.of(seen, self.settings)
+        else:
+            view = known.with_rows(seen)
         return replace(self, views={**self.views, name: view})
 
     def only(self, names: Collection[TaskName]) -> "FittedRidge":
@@ -117,9 +148,10 @@ class FittedRidge:
         n_classes = len(self.class_counts)
         equal = self.weights == "equal"
         own_name = next((u for u, view in self.views.items() if view.in_bag is not None), None)
-        own_view = None if own_name is None else self.views[own_name]
+        own_view = None
         own = None
-        if own_name is not None and own_view is not None:
+        if own_name is not None:
+            own_view = self.views[own_name]
             own = in_task(own_name, own_view, n_classes, self.settings)
         others = {u: view for u, view in self.views.items() if u != own_name}
         groups = [
@@ -146,8 +178,8 @@ class FittedRidge:
         for weight, rescale, opinion in weighed:
             for name, linear in opinion.maps.items():
                 maps[name] = linear.times(weight * rescale)
-            for name, part in opinion.parts.items():
-                influence[name] = weight * part
+            for name, weight_within in opinion.parts.items():
+                influence[name] = weight * weight_within
         r2 = sum(weight * opinion.r2 for weight, _, opinion in weighed)
         return Readout(maps, mixing.temperature, influence, r2)
 

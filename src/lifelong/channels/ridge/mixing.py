@@ -10,6 +10,7 @@ from lifelong._validation import Codes
 from lifelong.channels.base import Weights
 from lifelong.channels.ridge.settings import STACKING_WEIGHTS, TEMPERATURES
 from lifelong.channels.ridge.solver import LinearMap, Scores, rms
+from lifelong.encoders.base import take_rows
 from lifelong.tasks.base import TaskName
 
 
@@ -44,28 +45,32 @@ def mix(
 ) -> Mixing:
     """Other tasks' opinions divide their part by R²; held-out scores decide how large it is."""
     within = _within(cross, equal=equal)
-    opinions = [*([own] if own else []), *cross]
+    opinions = list(cross)
+    if own:
+        opinions = [own, *cross]
     rows = _common_rows(opinions)
     first = opinions[0]
     there = _positions(first, rows)
     y = first.y[there]
-    weights = None if first.weights is None else first.weights[there]
+    weights = take_rows(first.weights, there)
     nothing = np.zeros((len(rows), len(priors)))
-    own_scores = _at(own, rows) if own else nothing
-    terms = (part * _at(one, rows) for part, one in zip(within, cross, strict=True))
-    cross_scores = sum(terms, nothing)
+    own_scores = nothing
+    if own:
+        own_scores = _at(own, rows)
+    weighed = zip(within, cross, strict=True)
+    cross_scores = sum((weight * _at(opinion, rows) for weight, opinion in weighed), nothing)
     rescale = 1.0
     if own and len(rows) and cross_scores.any():
         rescale = rms(own_scores) / rms(cross_scores)
     if not own or not cross:
         weight = float(own is None)
     elif equal or not len(rows):
-        n_cross = sum(len(one.maps) for one in cross)
+        n_cross = sum(len(opinion.maps) for opinion in cross)
         weight = n_cross / (n_cross + 1)
     else:
         # To use other tasks is one more parameter than not to: ½ log n nats (as in BIC), less what
         # they are known to tell about labels of rows that cannot test the own encoder.
-        evidence = max(_evidence(one, priors, besides=rows) for one in cross)
+        evidence = max(_evidence(opinion, priors, besides=rows) for opinion in cross)
         weight = stacking_weight(
             own_scores + priors,
             rescale * cross_scores + priors,
@@ -82,7 +87,10 @@ def mix(
 
 def _within(cross: Sequence[Opinion], *, equal: bool) -> NDArray[np.float64]:
     """How other tasks' opinions divide what is theirs."""
-    size = np.array([float(len(one.maps)) if equal else one.r2 for one in cross])
+    if equal:
+        size = np.array([float(len(opinion.maps)) for opinion in cross])
+    else:
+        size = np.array([opinion.r2 for opinion in cross])
     if size.any():
         return np.asarray(size / size.sum())
     return np.full(len(cross), 1 / max(len(cross), 1))
@@ -106,13 +114,13 @@ def _evidence(opinion: Opinion, priors: Scores, besides: NDArray[np.intp]) -> fl
     if not others.any():
         return 0.0
     y = opinion.y[others]
-    weights = None if opinion.weights is None else opinion.weights[others]
-    of_priors = -np.log(priors[y])
+    weights = take_rows(opinion.weights, others)
+    losses = -np.log(priors[y])  # (n,): of the class shares
     if weights is None:
-        shares_alone = of_priors.mean()
+        loss_of_priors = losses.mean()
     else:
-        shares_alone = np.average(of_priors, weights=weights)
-    gained = shares_alone - log_losses(opinion.held_out[others] + priors, y, weights).min()
+        loss_of_priors = np.average(losses, weights=weights)
+    gained = loss_of_priors - log_losses(opinion.held_out[others] + priors, y, weights).min()
     return len(y) * max(0.0, float(gained))
 
 
@@ -130,9 +138,9 @@ def log_losses(scores: Scores, y: Codes, weights: Weights | None = None) -> NDAr
         of_rows = (normaliser - truth).sum(axis=1)
         of_one_more = of_any.mean(axis=1)
     else:
-        share = weights / weights.sum()
-        of_rows = len(y) * ((normaliser - truth) @ share)
-        of_one_more = of_any @ share
+        normalised = weights / weights.sum()
+        of_rows = len(y) * ((normaliser - truth) @ normalised)
+        of_one_more = of_any @ normalised
     return np.asarray((of_rows + of_one_more) / (len(y) + 1))
 
 

@@ -27,7 +27,7 @@ from lifelong.channels.ridge.solver import (
     solve,
 )
 from lifelong.channels.ridge.views import View
-from lifelong.encoders.base import Mask, Representation
+from lifelong.encoders.base import Mask, Representation, take_rows
 from lifelong.tasks.base import TaskName
 
 Views = Mapping[TaskName, View]
@@ -116,7 +116,10 @@ def cross_task(
     they have half of that.
     """
     kernels = _Kernels(views, settings.kernel_bytes)
-    size = {name: 1.0 if equal else kernels.r2_alone(name) for name in views}
+    if equal:
+        size = dict.fromkeys(views, 1.0)
+    else:
+        size = {name: kernels.r2_alone(name) for name in views}
     total = sum(size.values())
     if not total:
         return None
@@ -191,7 +194,9 @@ def read_by_regression(
 
 def _kernels_of_some_trees(views: Views, n_trees: int) -> Iterator[tuple[TaskName, Products]]:
     for name, view in views.items():
-        Z = view.Z[:, :n_trees] if view.n_leaves else view.Z
+        Z = view.Z
+        if view.n_leaves:
+            Z = Z[:, :n_trees]
         yield name, kernel(features(Z, view.n_leaves), view.landmarks, view.weights).K
 
 
@@ -230,7 +235,7 @@ def in_task(name: TaskName, view: View, n_classes: int, settings: RidgeSettings)
     else:
         unseen = np.asarray(~view.in_bag.all(axis=1))
         reading = _forest(name, view, unseen, n_classes)
-    weights = None if view.weights is None else view.weights[unseen]
+    weights = _weights_of(view, unseen)
     rows = view.rows[unseen]
     y = view.y[unseen]
     return Opinion(reading.maps, {name: 1.0}, rows, y, reading.held_out, reading.r2, weights)
@@ -291,10 +296,10 @@ def _forest(name: TaskName, view: View, unseen: Mask, n_classes: int) -> Reading
     regression = _trees(name, view, unseen, n_classes)
     paper = votes_of_held_out(name, view, unseen, n_classes)
     y = view.y[unseen]
-    shares = view.class_shares(n_classes)
+    class_shares = view.class_shares(n_classes)
     weights = _weights_of(view, unseen)
-    half = both(votes, regression, y, shares, weights=weights, weight=0.5)
-    return both(half, paper, y, shares, weights=weights)
+    half = both(votes, regression, y, class_shares, weights=weights, weight=0.5)
+    return both(half, paper, y, class_shares, weights=weights)
 
 
 def _votes_of_grown(name: TaskName, view: View, unseen: Mask, n_classes: int) -> Reading:
@@ -342,7 +347,7 @@ def _trees(name: TaskName, view: View, unseen: Mask, n_classes: int) -> Reading:
 
 
 def _weights_of(view: View, unseen: Mask) -> Weights | None:
-    return None if view.weights is None else view.weights[unseen]
+    return take_rows(view.weights, unseen)
 
 
 # Leaves

@@ -43,6 +43,16 @@ class RidgeSettings:
         Other forests are compared with the task's own by so many times the trees that the own one
         has for a row out of bag. As many would be fair to either side, but not to their mean: of
         two forests with few trees each, it is better than one because of the number of trees.
+
+    Examples
+    --------
+    >>> from lifelong import RidgeChannel
+    >>> RidgeChannel(settings=RidgeSettings(max_rows=500)).settings.max_rows
+    500
+
+    See Also
+    --------
+    lifelong.RidgeChannel : the channel.
     """
 
     landmarks: int = saved(COUNT, default=2000)

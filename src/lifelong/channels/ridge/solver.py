@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 
 from lifelong.channels.base import Weights
 from lifelong.channels.ridge.settings import DEFAULT, PENALTIES
-from lifelong.encoders.base import Mask, Representation
+from lifelong.encoders.base import Mask, Representation, take_rows
 
 Features = Any  # (n, D): a dense array, or a sparse one of leaf indicators
 Products = NDArray[np.float64]  # (n, n), or (n, m) with landmarks
@@ -91,27 +91,32 @@ def _kernel_with(A: Features, landmarks: Positions) -> Kernel:
     along = np.asarray(A @ mean, dtype=np.float64)
     K += float(mean @ mean) - along[:, None] - along[landmarks]
     scale = float((A**2).sum(dtype=np.float64)) / len(K) - float(mean @ mean)
-    scale = scale if scale > 0 else 1.0
+    if not scale > 0:  # or not a number
+        scale = 1.0
     K /= scale
     return Kernel(K, scale)
 
 
 def _weighted_kernel(A: Features, landmarks: Positions | None, weights: Weights) -> Kernel:
     """The same around the weighted mean."""
-    share = weights / weights.sum()
-    mean = np.asarray(A.T @ share.astype(np.float32), dtype=np.float64)  # (D,)
-    among = np.arange(len(weights)) if landmarks is None else landmarks
-    K = _dense(A @ A[among].T)
+    normalised = weights / weights.sum()
+    mean = np.asarray(A.T @ normalised.astype(np.float32), dtype=np.float64)  # (D,)
+    if landmarks is None:
+        landmarks = np.arange(len(weights))
+    K = _dense(A @ A[landmarks].T)
     along = np.asarray(A @ mean, dtype=np.float64)
-    K += float(mean @ mean) - along[:, None] - along[among]
+    K += float(mean @ mean) - along[:, None] - along[landmarks]
     lengths = np.asarray((A**2).sum(axis=1), dtype=np.float64).ravel()
-    scale = float(share @ lengths) - float(mean @ mean)
-    scale = scale if scale > 0 else 1.0
+    scale = float(normalised @ lengths) - float(mean @ mean)
+    if not scale > 0:  # or not a number
+        scale = 1.0
     return Kernel(K / scale, scale)
 
 
 def _dense(raw: Any) -> Products:
-    return np.asarray(raw.toarray() if isinstance(raw, csr_array) else raw, dtype=np.float64)
+    if isinstance(raw, csr_array):
+        raw = raw.toarray()
+    return np.asarray(raw, dtype=np.float64)
 
 
 class _Spectrum(NamedTuple):
@@ -128,7 +133,9 @@ def _spectrum(K: Products, landmarks: Positions | None, root: Weights | None) ->
         if root is not None:
             K = root[:, None] * K * root
         g, V = eigh(K, check_finite=False, driver="evd")
-        to_alpha = V if root is None else root[:, None] * V
+        to_alpha = V
+        if root is not None:
+            to_alpha = root[:, None] * V
         return _Spectrum(np.maximum(g, 0.0), V, to_alpha)
     lengths, directions = _positive(K[landmarks])
     whiten = directions / np.sqrt(lengths)
@@ -161,17 +168,23 @@ def solve(
     λ has the smallest leave-one-out error on the ``unseen`` rows, whose labels the encoder has not
     trained on (None: all rows).
     """
-    root = None if weights is None else np.sqrt(weights * (len(weights) / weights.sum()))
+    root: Weights | None = None
+    targets = Y
+    of_intercept: Weights | float  # what the intercept adds to H_ii
+    if weights is None:
+        of_intercept = 1 / len(Y)
+    else:
+        root = np.sqrt(weights * (len(weights) / weights.sum()))
+        targets = root[:, None] * Y
+        of_intercept = root**2 / len(Y)
     g, U, to_alpha = _spectrum(K, landmarks, root)
-    targets = Y if root is None else root[:, None] * Y
     UtY = U.T @ targets
     squares = U**2
-    own_share = 1 / len(Y) if root is None else root**2 / len(Y)  # of a row in the intercept
 
     def leave_one_out(penalty: float) -> Scores:
-        kept = g / (g + penalty)
-        F = U @ (kept[:, None] * UtY)
-        left = np.maximum(1 - squares @ kept - own_share, 1e-6)[:, None]
+        shrinkage = g / (g + penalty)
+        F = U @ (shrinkage[:, None] * UtY)
+        left = np.maximum(1 - squares @ shrinkage - of_intercept, 1e-6)[:, None]
         residual = (targets - F) / left
         if root is not None:
             residual = residual / root[:, None]
@@ -179,16 +192,20 @@ def solve(
 
     if unseen is None:
         unseen = np.ones(len(Y), dtype=bool)
-    of_unseen = None if weights is None else weights[unseen]
+    of_unseen = take_rows(weights, unseen)
     if penalty is None:
         penalty = default_penalty
         if unseen.any():
-            errors = [mean_square((leave_one_out(one) - Y)[unseen], of_unseen) for one in PENALTIES]
+            residuals = (leave_one_out(candidate) - Y for candidate in PENALTIES)
+            errors = [mean_square(residual[unseen], of_unseen) for residual in residuals]
             penalty = float(PENALTIES[int(np.argmin(errors))])
     loo = leave_one_out(penalty)
     alpha = np.zeros_like(Y)
-    solved = slice(None) if landmarks is None else landmarks
-    alpha[solved] = to_alpha @ (UtY / (g + penalty)[:, None])
+    solved = to_alpha @ (UtY / (g + penalty)[:, None])
+    if landmarks is None:
+        alpha[:] = solved
+    else:
+        alpha[landmarks] = solved
     return Solution(alpha, loo, penalty, r2_of(loo[unseen], Y[unseen], of_unseen))
 
 
@@ -201,7 +218,9 @@ def mean_square(scores: Scores, weights: Weights | None = None) -> float:
 
 def r2_of(scores: Scores, Y: Scores, weights: Weights | None = None) -> float:
     """R² of scores, at least 0."""
-    spread = mean_square(Y, weights) if len(Y) else 0.0
+    if not len(Y):
+        return 0.0
+    spread = mean_square(Y, weights)
     if not spread:
         return 0.0
     return max(0.0, 1 - mean_square(scores - Y, weights) / spread)
@@ -219,10 +238,10 @@ def linear_map(
     if weights is None:
         centred = (alpha - alpha.mean(axis=0)) / scale
     else:
-        share = weights / weights.sum()
-        centred = (alpha - share[:, None] * alpha.sum(axis=0)) / scale
+        normalised = weights / weights.sum()
+        centred = (alpha - normalised[:, None] * alpha.sum(axis=0)) / scale
     coefficients = np.asarray(A.T @ centred.astype(np.float32))
     fitted = np.asarray(A @ coefficients, dtype=np.float64)
     if weights is None:
         return LinearMap(coefficients, -fitted.mean(axis=0))
-    return LinearMap(coefficients, -(share @ fitted))
+    return LinearMap(coefficients, -(normalised @ fitted))

@@ -37,11 +37,15 @@ _MOST_ROWS = 2**48  # a row's number in a task's history
 
 def _trees(lengths: Any) -> int:
     """Trees of a forest; other encoders have no parts that train on different rows."""
-    return lengths["columns"] if lengths["leaves"] else -1
+    if lengths["leaves"]:
+        return int(lengths["columns"])
+    return -1
 
 
 def _most_answers(lengths: Any) -> int:
-    return 0 if lengths["leaves"] else lengths["columns"] - 1
+    if lengths["leaves"]:
+        return 0
+    return int(lengths["columns"]) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +67,10 @@ class View:
     @classmethod
     def of(cls, seen: Seen, settings: RidgeSettings) -> "View":
         """As many of these rows as there is room for."""
-        most = settings.max_rows if seen.in_bag is None else settings.max_own_rows
-        kept = even_sample(seen.rows, most)
-        chosen = seen.take(kept)
+        most = settings.max_rows
+        if seen.in_bag is not None:
+            most = settings.max_own_rows
+        chosen = seen.take(even_sample(seen.rows, most))
         Z = chosen.Z
         if not seen.n_leaves:
             Z = np.clip(Z, -6e4, 6e4).astype(np.float16)
@@ -115,14 +120,18 @@ class View:
         """What the regression sees: all, or of a forest all but the ``hidden`` trees
         of each row.
         """
-        Z = self.Z if hidden is None else np.where(hidden, np.int32(-1), self.Z)
+        Z = self.Z
+        if hidden is not None:
+            Z = np.where(hidden, np.int32(-1), Z)
         return features(Z, self.n_leaves)
 
     @cached_property
     def landmarks(self) -> Positions | None:
         """Which rows stand for all where there are many: the same for all encoders."""
         most = self.settings.landmarks
-        return None if len(self.rows) <= most else even_sample(self.rows, most)
+        if len(self.rows) <= most:
+            return None
+        return even_sample(self.rows, most)
 
     def kernel(self, hidden: Mask | None = None) -> Kernel:
         """Products of the rows' features."""
