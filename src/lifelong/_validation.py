@@ -34,9 +34,8 @@ def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = 
             see="my-data",
         )
     try:
-        with np.errstate(
-            over="ignore"
-        ):  # what is too large for float32 becomes infinite and is refused as such
+        # What is too large for float32 becomes infinite and is refused as such.
+        with np.errstate(over="ignore", invalid="ignore"):
             rows: Rows = check_array(
                 X, dtype=np.float32, order="C", allow_nd=True, estimator=owner, input_name="X"
             )

@@ -1,12 +1,13 @@
 """The command line: one small file per command."""
 
+import errno
 from typing import Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 from typer.core import TyperGroup
 
+from lifelong._terminal import console, printable
 from lifelong.cli.data import app as data_app
 from lifelong.cli.demo import demo
 from lifelong.cli.inspect import inspect
@@ -29,10 +30,17 @@ class OneLineErrors(TyperGroup):
         try:
             return super().invoke(ctx)
         except LifelongError as error:
-            Console(stderr=True).print(
-                f"[red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True
-            )
+            _say(str(error))
             raise typer.Exit(1) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # nobody reads any more: `lifelong … | head`
+                raise
+            _say(str(error))
+            raise typer.Exit(1) from None
+
+
+def _say(message: str) -> None:
+    console(stderr=True).print(Text.assemble(("error:", "red"), " ", printable(message)))
 
 
 app = typer.Typer(
