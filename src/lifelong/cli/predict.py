@@ -52,12 +52,21 @@ def predict(
             " names, does not if all are numbers, and is an error otherwise."
         ),
     ] = Header.AUTO,
+    task_column: Annotated[
+        str | None, typer.Option(help="The column that says which task a row is from.")
+    ] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(help="Of numbers: also an interval that holds so many of them, such as 0.9."),
+    ] = None,
     proba: Annotated[
         bool, typer.Option("--proba", help="Probabilities of all classes, too.")
     ] = False,
     batch_size: Annotated[int, typer.Option(help="Rows in memory at once.")] = 10_000,
 ) -> None:
     """Predict the labels of the rows in a file, however large it is; one line of CSV per row."""
+    from lifelong.cli.answers import Wanted, answered
+    from lifelong.learners import LifelongClassifier, LifelongRegressor
     from lifelong.persistence import load
 
     check_count(batch_size, "--batch-size")
@@ -67,12 +76,29 @@ def predict(
             " memory at once."
         )
     learner = load(directory)
+    if isinstance(learner, LifelongClassifier | LifelongRegressor):
+        wanted = Wanted(task, task_column, proba, interval)
+        with _opened(out) as target, _watched("the table") as watch:
+            for some in answered(learner, file, wanted, batch_size):
+                target.write(some.text)
+                watch(some.n_rows)
+            target.flush()  # a full disk shows here
+        return
+    if task_column is not None or interval is not None:
+        raise ParameterError(
+            f"--task-column and --interval are for models of tables (lifelong learn); {directory}"
+            f" holds a {type(learner).__name__}. Say which task: --task."
+        )
     name = _task(learner, task)
     names = getattr(learner, "feature_names_in_", None)
     if names is not None:
         names = [str(column) for column in names]
     columns = Columns(math.prod(learner.in_shape_), names)
-    with _opened(out) as target, _watched(str(name)) as watch, warnings.catch_warnings():
+    with (
+        _opened(out) as target,
+        _watched(f"task {str(name)!r}") as watch,
+        warnings.catch_warnings(),
+    ):
         # Columns have been chosen by name, and rows are without names from there on.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         lines = csv.writer(target, lineterminator="\n")
@@ -87,7 +113,7 @@ def predict(
                 lines.writerows([label, *row] for label, row in zip(labels, numbers, strict=True))
             else:
                 lines.writerows([label] for label in labels)
-            watch(batch)
+            watch(len(batch.X), batch.share)
         target.flush()  # a full disk shows here
 
 
@@ -151,7 +177,7 @@ def _without_links(out: Path) -> Path:
 
 
 @contextmanager
-def _watched(task: str) -> Iterator[Any]:
+def _watched(of: str) -> Iterator[Any]:
     """A bar on a terminal; elsewhere a line every few seconds and one at the end.
 
     All of it on stderr.
@@ -170,18 +196,18 @@ def _watched(task: str) -> Iterator[Any]:
         disable=not terminal.is_terminal,
     )
 
-    def show(batch: Batch) -> None:
+    def show(n_rows: int, share: float | None = None) -> None:
         nonlocal count, last
-        count += len(batch.X)
-        bars.update(row, completed=batch.share, description=f"{count:,} rows")
+        count += n_rows
+        bars.update(row, completed=share, description=f"{count:,} rows")
         if not terminal.is_terminal and time.monotonic() - last > _EVERY:
             last = time.monotonic()
             known = ""
-            if batch.share is not None:
-                known = f" · {batch.share:.0%}"
+            if share is not None:
+                known = f" · {share:.0%}"
             terminal.print(f"{count:,} rows{known}")
 
     with bars:
         row = bars.add_task("0 rows", total=1.0)
         yield show
-    terminal.print(f"{count:,} rows of task {task!r} in {time.monotonic() - started:.1f} s")
+    terminal.print(f"{count:,} rows of {of} in {time.monotonic() - started:.1f} s")
