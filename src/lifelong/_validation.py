@@ -53,7 +53,7 @@ def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = 
     """
     if _is_sound(X, in_shape):
         return X  # type: ignore[no-any-return]
-    _check_kind(X)
+    check_kind(X)
     if hasattr(X, "detach"):  # a torch tensor, perhaps on another device or with gradients
         X = X.detach().cpu().numpy()
     if _holds_text(X):
@@ -92,8 +92,14 @@ def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = 
     return rows
 
 
-def _check_kind(X: Any) -> None:
-    """Refuse what would become numbers without a word, and what is no table at all."""
+def check_kind(X: Any) -> None:
+    """Refuse what is no table of numbers, or would become numbers without a word.
+
+    Raises
+    ------
+    InputError
+        If X is sparse, masked, a dataset or loader, or holds dates.
+    """
     if issparse(X):
         raise InputTypeError(
             "X is a sparse matrix, which no encoder here can read. Sparse input is not supported:"
@@ -101,17 +107,17 @@ def _check_kind(X: Any) -> None:
             see="my-data",
         )
     _check_unmasked(X, "X")
-    if _holds_dates(X):
-        raise InputTypeError(
-            "X holds dates or times, which are no numbers. Turn them into numbers first, for"
-            " example days since a date.",
-            see="my-data",
-        )
-    if _is_loader(X):
+    if _is_no_table(X):
         raise InputTypeError(
             f"X is a {type(X).__name__}, not rows. Give arrays: X, y ="
             " lifelong.tasks.sources.rows_of(dataset) reads a dataset of pairs, such as"
             " loader.dataset.",
+            see="my-data",
+        )
+    if _holds_dates(X):
+        raise InputTypeError(
+            "X holds dates or times, which are no numbers. Turn them into numbers first, for"
+            " example days since a date.",
             see="my-data",
         )
 
@@ -138,13 +144,13 @@ def _holds_dates(X: Any) -> bool:
     return False
 
 
-def _is_loader(X: Any) -> bool:
-    """Whether X gives its rows one after another, or in pairs: a DataLoader, a dataset."""
+def _is_no_table(X: Any) -> bool:
+    """Whether X gives its rows one after another, by name or in pairs: a loader, a dataset."""
     if any(hasattr(X, name) for name in ("__array__", "__array_interface__", "__dataframe__")):
         return False
-    return (hasattr(X, "__iter__") or hasattr(X, "__getitem__")) and not isinstance(
-        X, Sequence | Mapping | Set
-    )
+    if isinstance(X, list | tuple):
+        return False
+    return hasattr(X, "__iter__") or hasattr(X, "__getitem__")
 
 
 def _check_dimensions(rows: Rows, owner: str) -> None:

@@ -17,6 +17,7 @@ from lifelong._validation import (
     Labels,
     Rows,
     check_classes,
+    check_kind,
     check_labels,
     check_rows,
     check_same_index,
@@ -703,6 +704,7 @@ def check_column_names(X: Any, known: TasksKnown | None, owner: str) -> NDArray[
 
     scikit-learn looks at them, on an estimator that exists for the time of the question.
     """
+    check_kind(X)
     estimator: Any = type(owner, (BaseEstimator,), {})()
     if known is not None:
         estimator.n_features_in_ = known.in_shape[0]

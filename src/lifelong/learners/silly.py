@@ -292,7 +292,8 @@ class Silly(Learner):
         task : str or int
             A name of ``tasks_``.
         """
-        known = self._learnt("knowledge_").only(task)
+        everything = self._learnt("knowledge_")
+        known = everything.only(self._known_task(everything, task))
         if known is None:
             return None
         single = copy(self)
