@@ -18,6 +18,7 @@ from lifelong._validation import (
     check_choice,
     check_count,
     check_labels,
+    check_task_name,
     check_weights,
     classes_in,
     encode_labels,
@@ -26,7 +27,7 @@ from lifelong._validation import (
 from lifelong._words import did_you_mean
 from lifelong.encoders.answers import Aim, Answers
 from lifelong.exceptions import InputError, ParameterError, UnknownTaskError
-from lifelong.learners.base import DEFAULT_TASK, Learner, check_name
+from lifelong.learners.base import DEFAULT_TASK, Learner
 from lifelong.learners.knowledge import Lesson, TaskRecord, TasksKnown
 from lifelong.learners.sharing import (
     Settings,
@@ -219,7 +220,7 @@ class _LifelongModel(Learner):
             return table, self._only_task(len(table), known)
         if isinstance(task, str | int | np.integer):
             codes = np.zeros(len(table), dtype=np.int32)
-            return table, Texts(codes, [check_name(task)])
+            return table, Texts(codes, [check_task_name(task)])
         return table, names_per_row(task, len(table))
 
     def _column_of_tasks(self, X: Any) -> str | None:
