@@ -2,7 +2,7 @@
 error.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -215,14 +215,13 @@ def join_classes(known: Labels, new: Sequence[Hashable], like: Labels) -> Labels
 
 def check_declared(classes: Any) -> list[Hashable]:
     """The classes that a user declares: labels like those in y, none of them twice."""
+    if isinstance(classes, str | bytes) or not isinstance(classes, Iterable):
+        raise InputTypeError(
+            f"classes={classes!r} is no list. Give all labels of the task, for example"
+            " ['no', 'yes']."
+        )
     if not isinstance(classes, np.ndarray):
-        try:
-            classes = list(classes)
-        except TypeError:
-            raise InputTypeError(
-                f"classes={classes!r} is no list. Give all labels of the task, for example"
-                " ['no', 'yes']."
-            ) from None
+        classes = list(classes)
     declared: list[Hashable] = check_labels(classes).tolist()
     distinct = set(classes_in(_objects(declared)))
     if len(distinct) < len(declared):
