@@ -1,6 +1,4 @@
-"""What is learnt and saved can be loaded, whatever users hand in; what cannot be is refused, and the
-old state is there.
-"""
+"""What is saved can be loaded, whatever users hand in; what cannot be is refused in time."""
 
 import enum
 
@@ -120,7 +118,7 @@ class Number(enum.IntEnum):
     SEVEN = 7
 
 
-class Mixed(str, enum.Enum):
+class Mixed(str, enum.Enum):  # noqa: UP042 - what users had before StrEnum
     BLUE = "blue"
 
 
@@ -171,8 +169,7 @@ def test_rows_of_any_size_can_be_saved_or_are_refused_when_they_are(scale, tmp_p
         try:
             learner.partial_fit(X / np.abs(X).max() * scale, y, task="large")
             save(learner, tmp_path)
-        except LifelongError as error:
-            assert isinstance(error, (PersistenceError, InputError))
+        except (PersistenceError, InputError):
             assert list(load(tmp_path).tasks_) == ["task-0"]
             return
     assert same_answers(load(tmp_path), learner)
