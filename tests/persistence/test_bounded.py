@@ -17,12 +17,13 @@ from lifelong.persistence.arrays import pack, unpack
 from lifelong.persistence.text import MAX_DEPTH, MAX_JSON, Unfit, check_modest, from_json
 from lifelong.references import CONTROLS
 
-SIZE = 400_000
+SIZE = 1_200_000
 HOSTILE = {
     "empty lists": b"[" + b"[]," * (SIZE // 3) + b"1]",
     "lists of one": b"[" + b"[1]," * (SIZE // 4) + b"1]",
     "objects": b"[" + b'{"a":1},' * (SIZE // 8) + b"1]",
     "longer objects": b"[" + b'{"a":1,"b":123},' * (SIZE // 16) + b"1]",
+    "shortest objects": b"[" + b'{"":1},' * (SIZE // 7) + b"1]",
     "empty objects": b"[" + b"{}," * (SIZE // 3) + b"1]",
     "small numbers": b"[" + b"300," * (SIZE // 4) + b"1]",
     "fractions": b"[" + b".5e1,".replace(b".", b"0.") * (SIZE // 6) + b"1]",
