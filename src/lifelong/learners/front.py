@@ -18,6 +18,7 @@ from lifelong._validation import (
     check_choice,
     check_count,
     check_labels,
+    check_same_index,
     check_task_name,
     check_weights,
     classes_in,
@@ -41,7 +42,7 @@ from lifelong.learners.sharing import (
 )
 from lifelong.learners.task_names import names_in, names_per_row
 from lifelong.rows import Columns, Table, Texts, is_frame, names_of_array, table_of
-from lifelong.rows.targets import check_no_holes, check_numbers, check_same_index
+from lifelong.rows.targets import check_no_holes, check_numbers
 from lifelong.tasks.base import TaskName
 
 TaskPerRow = TaskName | Sequence[TaskName] | NDArray[Any] | None
@@ -98,7 +99,7 @@ class _LifelongModel(Learner):
     def partial_fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         task: TaskPerRow = None,
         classes: Sequence[Hashable] | None = None,
         sample_weight: Any = None,
