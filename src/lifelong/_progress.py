@@ -7,8 +7,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+from lifelong._terminal import Description, console
 
 _PATIENCE = 1.0  # seconds before a bar appears
 _showing = False  # one bar at a time: what runs inside a shown step stays silent
@@ -33,11 +34,11 @@ class Bar:
             and self._done < self._total
         ):
             self._display = Progress(
-                TextColumn("{task.description}"),
+                Description(),
                 BarColumn(),
                 MofNCompleteColumn(),
                 TimeRemainingColumn(),
-                console=Console(stderr=True),
+                console=console(stderr=True),
                 transient=True,
             )
             self._row = self._display.add_task(self._title, total=self._total)

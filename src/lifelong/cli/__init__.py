@@ -1,15 +1,19 @@
 """The command line: one small file per command."""
 
-from typing import Any
+import errno
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 from typer.core import TyperGroup
 
+from lifelong import __version__
+from lifelong._terminal import console, printable
 from lifelong.cli.data import app as data_app
 from lifelong.cli.demo import demo
 from lifelong.cli.inspect import inspect
+from lifelong.cli.learn import EXAMPLES as LEARN_EXAMPLES
+from lifelong.cli.learn import learn
 from lifelong.cli.list import list_names
 from lifelong.cli.predict import EXAMPLES as PREDICT_EXAMPLES
 from lifelong.cli.predict import predict
@@ -29,10 +33,17 @@ class OneLineErrors(TyperGroup):
         try:
             return super().invoke(ctx)
         except LifelongError as error:
-            Console(stderr=True).print(
-                f"[red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True
-            )
+            _say(str(error))
             raise typer.Exit(1) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # nobody reads any more: `lifelong … | head`
+                raise
+            _say(str(error))
+            raise typer.Exit(1) from None
+
+
+def _say(message: str) -> None:
+    console(stderr=True).print(Text.assemble(("error:", "red"), " ", printable(message)))
 
 
 app = typer.Typer(
@@ -50,7 +61,26 @@ app.command("run", epilog=RUN_EXAMPLES)(run)
 app.command("report", epilog=REPORT_EXAMPLES)(report)
 app.command("inspect")(inspect)
 app.command("verify")(verify)
+app.command("learn", epilog=LEARN_EXAMPLES)(learn)
 app.command("predict", epilog=PREDICT_EXAMPLES)(predict)
 app.add_typer(data_app, name="data")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        console().print(f"lifelong {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show it and exit."),
+    ] = False,
+) -> None:
+    """Lifelong learning: every task, old and new, gets better as tasks arrive."""
+    del version
+
 
 __all__ = ["app"]

@@ -7,13 +7,15 @@ import csv
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from itertools import islice
+from io import TextIOWrapper
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lifelong.cli.headers import Header, check_distinct, is_number, read_header
 from lifelong.exceptions import DatasetError, MissingExtraError
 
 STDIN = Path("-")
@@ -48,10 +50,29 @@ class Columns(NamedTuple):
         return None
 
 
-def batches(path: Path, columns: Columns, size: int) -> Iterator[Batch]:
-    """All rows of a file, ``size`` at a time."""
+def batches(
+    path: Path, columns: Columns, size: int, header: Header = Header.AUTO
+) -> Iterator[Batch]:
+    """All rows of a file, ``size`` at a time.
+
+    Parameters
+    ----------
+    path : Path
+        A ``.csv``, ``.parquet`` or ``.npy`` file, or ``-`` for CSV from a pipe.
+    columns : Columns
+        What the learner reads.
+    size : int
+        Rows of a batch.
+    header : Header, default AUTO
+        Whether the first line of a CSV file is a header; other kinds of file do not use it.
+
+    Raises
+    ------
+    DatasetError
+        If the file cannot be read as a table of numbers; the message names file and place.
+    """
     if path == STDIN:
-        yield from _csv(sys.stdin, path, columns, size)
+        yield from _csv(sys.stdin.buffer, path, columns, size, header)
         return
     if not path.is_file():
         raise DatasetError(
@@ -60,11 +81,11 @@ def batches(path: Path, columns: Columns, size: int) -> Iterator[Batch]:
     kind = path.suffix.lower()
     if kind == ".csv":
         try:
-            file = path.open(newline="", encoding="utf-8-sig")
+            file = path.open("rb")
         except OSError as error:
             raise DatasetError(f"{path} cannot be read: {error.strerror}.") from None
         with file:
-            yield from _csv(file, path, columns, size)
+            yield from _csv(file, path, columns, size, header)
     elif kind == ".parquet":
         yield from _parquet(path, columns, size)
     elif kind == ".npy":
@@ -75,43 +96,56 @@ def batches(path: Path, columns: Columns, size: int) -> Iterator[Batch]:
         )
 
 
-def _csv(file: TextIO, path: Path, columns: Columns, size: int) -> Iterator[Batch]:
-    """Comma-separated numbers; a first line that is not numbers is a header."""
+def _csv(
+    file: BinaryIO, path: Path, columns: Columns, size: int, header: Header
+) -> Iterator[Batch]:
+    """Comma-separated numbers in UTF-8, with or without a byte order mark."""
     total = 0
     if path != STDIN:
         total = path.stat().st_size
-    lines = csv.reader(file, strict=True)
+    text = TextIOWrapper(file, encoding="utf-8-sig", errors="strict", newline="")
+    lines = csv.reader(text, strict=True)
     try:
-        filled = (line for line in lines if line)
-        first = next(filled, None)
+        first = next(lines, None)
         if first is None:
             return
-        if _is_numbers(first):
-            header = None
-        else:
-            header = [name.strip() for name in first]
-        places = columns.places(header, len(first), path)
-        width = len(first)
-        if header:
-            waiting = []
-        else:
-            waiting = [first]
+        if not first:
+            raise DatasetError(f"{path} begins with an empty line. Remove it.")
+        names = read_header(first, header, columns.names, path)
+        places = columns.places(names, len(first), path)
+        filled = _without_empty_lines(lines, path)
+        if names is None:
+            filled = chain([first], filled)
         done = 0
-        while chunk := waiting + list(islice(filled, size - len(waiting))):
-            waiting = []
-            ends = lines.line_num
-            if places is not None or any(len(line) != width for line in chunk):
-                chunk = [_chosen(line, places, width, path, ends) for line in chunk]
+        while chunk := list(islice(filled, size)):
+            share = None
             if total:
-                share = min(1.0, file.buffer.tell() / total)
-            else:
-                share = None
-            yield Batch(_numbers(chunk, path, done + 1), done + 1, share)
+                share = min(1.0, file.tell() / total)
+            ends = lines.line_num
+            chosen = [_chosen(line, places, len(first), path, ends) for line in chunk]
+            yield Batch(_numbers(chosen, path, done + 1), done + 1, share)
             done += len(chunk)
     except (csv.Error, UnicodeDecodeError, OSError) as error:
         raise DatasetError(
-            f"{path}, line {lines.line_num}: not a readable CSV file ({error})."
+            f"{path}, after line {lines.line_num}: not a readable CSV file ({error})."
         ) from None
+    finally:
+        text.detach()  # who opened the file closes it
+
+
+def _without_empty_lines(lines: Iterator[list[str]], path: Path) -> Iterator[list[str]]:
+    """Empty lines are allowed at the end only: before it, one may be a row that was lost."""
+    n_empty = 0
+    for number, line in enumerate(lines, start=2):
+        if not line:
+            n_empty += 1
+            continue
+        if n_empty:
+            raise DatasetError(
+                f"{path}, record {number - n_empty}: an empty line among the rows. Fill or remove"
+                " it."
+            )
+        yield line
 
 
 def _chosen(
@@ -120,19 +154,11 @@ def _chosen(
     if len(line) != width:
         raise DatasetError(
             f"{path} has a row of {len(line)} columns instead of {width} before line {ends + 1}:"
-            f" {','.join(line)[:60]}"
+            f" {','.join(line)[:60]!r}"
         )
     if places is None:
         return line
     return [line[place] for place in places]
-
-
-def _is_numbers(line: Sequence[str]) -> bool:
-    try:
-        [float(cell) for cell in line]
-    except ValueError:
-        return False
-    return True
 
 
 def _numbers(chunk: list[list[str]], path: Path, first: int) -> NDArray[np.float32]:
@@ -142,7 +168,7 @@ def _numbers(chunk: list[list[str]], path: Path, first: int) -> NDArray[np.float
     except ValueError:
         for row, line in enumerate(chunk, first):
             for cell in line:
-                if not _is_numbers([cell]):
+                if not is_number(cell):
                     raise DatasetError(
                         f"{path}, row {row}: {cell[:40]!r} is not a number."
                     ) from None
@@ -158,8 +184,9 @@ def _parquet(path: Path, columns: Columns, size: int) -> Iterator[Batch]:
     import pyarrow.parquet
 
     try:
-        table = pyarrow.parquet.ParquetFile(path)
+        table = pyarrow.parquet.ParquetFile(path, page_checksum_verification=True)
         names = list(table.schema_arrow.names)
+        check_distinct(names, path)
         places = columns.places(names, len(names), path)
         if places is None:
             chosen = names
@@ -168,18 +195,23 @@ def _parquet(path: Path, columns: Columns, size: int) -> Iterator[Batch]:
         total = table.metadata.num_rows
         done = 0
         for batch in table.iter_batches(batch_size=size, columns=chosen):
-            parts = [_column(batch.column(name), name, path) for name in chosen]
-            yield Batch(np.column_stack(parts), done + 1, (done + batch.num_rows) / total)
+            numbers = [_column(batch.column(name), name, path) for name in chosen]
+            yield Batch(np.column_stack(numbers), done + 1, (done + batch.num_rows) / total)
             done += batch.num_rows
-    except pyarrow.ArrowException as error:
-        raise DatasetError(
-            f"{path}: not a readable Parquet file ({str(error).splitlines()[0]})."
-        ) from None
+    except (pyarrow.ArrowException, OSError) as error:  # a damaged page is an OSError
+        reason = (str(error).splitlines() or ["no reason given"])[0]
+        raise DatasetError(f"{path}: not a readable Parquet file ({reason}).") from None
 
 
 def _column(column: Any, name: str, path: Path) -> NDArray[np.float32]:
+    import pyarrow.types
+
+    found = column.type
+    if pyarrow.types.is_temporal(found):  # numpy would make numbers of dates without a word
+        raise DatasetError(f"{path}: column {name!r} holds dates or times. Give numbers.")
     try:
-        return np.asarray(column.to_numpy(zero_copy_only=False)).astype(np.float32)
+        with np.errstate(over="ignore"):  # what is too large becomes infinite and is refused
+            return np.asarray(column.to_numpy(zero_copy_only=False)).astype(np.float32)
     except (TypeError, ValueError):
         raise DatasetError(f"{path}: column {name!r} does not hold numbers only.") from None
 
@@ -195,7 +227,7 @@ def _npy(path: Path, columns: Columns, size: int) -> Iterator[Batch]:
         raise DatasetError(f"{path} does not hold rows of numbers (n, …).")
     columns.places(None, int(np.prod(rows.shape[1:])), path)
     for start in range(0, len(rows), size):
-        chunk = np.array(
-            rows[start : start + size], dtype=np.float32
-        )  # a copy: networks want to own their rows
+        with np.errstate(over="ignore"):
+            # A copy: networks want to own their rows.
+            chunk = np.array(rows[start : start + size], dtype=np.float32)
         yield Batch(chunk, start + 1, (start + len(chunk)) / len(rows))

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console, JustifyMethod
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 from rich.table import Table
 
 from lifelong._places import data_directory
+from lifelong._terminal import Description, console
 from lifelong._validation import check_choice
 from lifelong.tasks.base import TaskStream
 from lifelong.tasks.datasets import DATASETS, load
@@ -106,12 +107,12 @@ def fetch(name: Name, data_dir: DataDir = None) -> None:
 
 def _fetch(source: Source, data_dir: Path | None) -> None:
     columns = (
-        TextColumn("{task.description}"),
+        Description(),
         BarColumn(),
         DownloadColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Progress(*columns, console=console(stderr=True), transient=True) as bars:
         row = bars.add_task(source.name, total=None)
         fetch_source(
             source,
@@ -167,7 +168,4 @@ def _dataset(name: str) -> Dataset:
 
 
 def _console() -> Console:
-    console = Console()
-    if console.is_terminal:
-        return console
-    return Console(width=200)  # in a pipe: one line per row
+    return console(soft_wrap=False, in_a_pipe=200)  # in a pipe: one line per row

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from lifelong._extras import require
+from lifelong._terminal import console
 from lifelong.evaluation.errors import ErrorTable
 
 
@@ -29,13 +29,13 @@ def demo(
     from lifelong.report import figures
     from lifelong.report.tables import LEGEND, summary_table, write_csv
 
-    console = Console()
+    shown = console(soft_wrap=False)
     measured: dict[str, list[ErrorTable]] = {}
     for part, tables in run_demo(learners.split(","), repetitions, n_jobs):
         measured[part.title] = tables
         title = f"{part.title}: {part.shows} ({len(tables[0].single)} repetitions)"
-        console.print(summary_table(title, tables), "")
-    console.print(LEGEND, style="dim")
+        shown.print(summary_table(title, tables), "")
+    shown.print(LEGEND, style="dim")
 
     out.mkdir(parents=True, exist_ok=True)
     drawn = {
@@ -48,7 +48,7 @@ def demo(
         out / "table.csv",
         [(title, table) for title, tables in measured.items() for table in tables],
     )
-    console.print(
+    shown.print(
         f"\nFigures: {', '.join(path.name for path in written)}; all numbers: table.csv; in"
         f" {out.resolve()}"
     )

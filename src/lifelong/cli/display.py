@@ -10,11 +10,11 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
+from lifelong._terminal import Description, console
 from lifelong.experiments.rows import Row
 from lifelong.experiments.runner import Event
 
@@ -43,7 +43,7 @@ class LiveBar:
             if event.done:
                 self._bars.advance(self._row, 1)
             else:
-                self._bars.print(f"[red]failed[/] {event.learner}: {event.reason}", highlight=False)
+                self._bars.print(f"failed {event.learner}: {event.reason}")
         else:
             what = (
                 f"{event.learner} · {event.part} · task {event.task} · repetition"
@@ -83,7 +83,7 @@ class PlainLines:
             )
 
     def _print(self, line: str) -> None:
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(line)
 
 
 def _duration(seconds: float) -> str:
@@ -102,12 +102,10 @@ def _duration(seconds: float) -> str:
 @contextmanager
 def watched(total: int, done: int) -> Iterator[Display]:
     """The display that suits where the output goes."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield PlainLines(console, total, done)
+    shown = console(stderr=True)
+    if not shown.is_terminal:
+        yield PlainLines(shown, total, done)
         return
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(
-        TextColumn("{task.description}"), *columns, console=console, transient=True
-    ) as bars:
+    with Progress(Description(), *columns, console=shown, transient=True) as bars:
         yield LiveBar(bars, total, done)

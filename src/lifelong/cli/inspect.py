@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
+
+from lifelong._terminal import console
 
 SOME_DAMAGED = 1
 _SHOWN = 30
@@ -23,19 +24,19 @@ def inspect(
 
     summary: Summary = summarise(directory)
     damaged = damaged_files(directory)
-    console = Console(soft_wrap=True, highlight=False)
+    terminal = console()
     n_rows = sum(task.rows for task in summary.tasks)
-    console.print(
+    terminal.print(
         f"{summary.learner}: {len(summary.tasks)} tasks, {n_rows:,} rows seen, {summary.encoders}"
         f" encoders, rows of shape {'×'.join(map(str, summary.in_shape))}, {_size(summary.total)}"
     )
-    console.print(f"format {summary.format}, written by {_versions(summary.written_by)}")
-    console.print(
+    terminal.print(f"format {summary.format}, written by {_versions(summary.written_by)}")
+    terminal.print(
         "parameters:"
         f" {', '.join(f'{name}={value!r}' for name, value in summary.parameters.items())}"
     )
     sizes = [f"{content} {_size(size)}" for content, size in summary.bytes.items() if size]
-    console.print(f"bytes: {', '.join(sizes)}")
+    terminal.print(f"bytes: {', '.join(sizes)}")
     table = Table(box=None, pad_edge=False)
     table.add_column("task")
     table.add_column("rows", justify="right")
@@ -50,15 +51,15 @@ def inspect(
         table.add_row(
             str(task.name), f"{task.rows:,}", str(task.classes), encoder, _size(task.bytes)
         )
-    console.print(table)
+    terminal.print(table)
     if len(shown) < len(summary.tasks):
-        console.print(f"… and {len(summary.tasks) - len(shown)} more (--all shows them)")
+        terminal.print(f"… and {len(summary.tasks) - len(shown)} more (--all shows them)")
     for name, what in damaged.items():
-        console.print(f"damaged: {name}: {what}", markup=False)
+        terminal.print(f"damaged: {name}: {what}")
     if damaged:
-        console.print(f"checksums: {len(damaged)} files are damaged")
+        terminal.print(f"checksums: {len(damaged)} files are damaged")
         raise typer.Exit(SOME_DAMAGED)
-    console.print("checksums: ok")
+    terminal.print("checksums: ok")
 
 
 def _versions(written_by: dict[str, str]) -> str:

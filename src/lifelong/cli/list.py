@@ -3,9 +3,9 @@
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from lifelong._terminal import console
 from lifelong._validation import check_choice
 
 KINDS: tuple[str, ...] = ("experiments", "learners", "datasets")
@@ -28,7 +28,7 @@ def list_names(
         )
         for name, what in _names(shown).items():
             table.add_row(name, what)
-        Console().print(table, "")
+        console(soft_wrap=False).print(table, "")
 
 
 def _names(kind: str) -> dict[str, str]:

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from lifelong._extras import require
+from lifelong._terminal import console
 from lifelong.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -60,14 +60,14 @@ def report(
     if target is None:
         target = Path("comparison")
     sections = [section(results) for results in side_by_side(folders)]
-    console = Console(soft_wrap=True, highlight=False)
+    terminal = console()
     if page is not None:
         written = _write_for_page(sections, target, page)
         what = "tables, rows and the figures it shows"
-        console.print(f"{page}, and {len(written)} files in {target}: {what}.")
+        terminal.print(f"{page}, and {len(written)} files in {target}: {what}.")
         return
     html, *others = write_sections(sections, target)
-    console.print(f"{html}, and {len(others)} files beside it: tables and figures.")
+    terminal.print(f"{html}, and {len(others)} files beside it: tables and figures.")
     if show:
         typer.launch(html.resolve().as_uri())
 

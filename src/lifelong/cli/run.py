@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from lifelong._terminal import console
 from lifelong.cli.display import watched
 from lifelong.engines import check_engine
 from lifelong.engines import engine as use_engine
@@ -108,12 +109,12 @@ def run(
     else:
         folder = Path("runs") / experiment
     session = prepare(spec, folder, data_dir, reuse or ())
-    console = Console(soft_wrap=True, highlight=False)
-    _announce(console, session)
+    shown = console()
+    _announce(shown, session)
     started_here = engine != "local" and engine_address is None
     with use_engine(engine, engine_address, n_workers=n_jobs if started_here else None):
-        _measure(console, session, n_jobs, share)
-    _conclude(console, session)
+        _measure(shown, session, n_jobs, share)
+    _conclude(shown, session)
 
 
 def _labels(text: str, known: Iterable[str]) -> list[str]:
@@ -127,7 +128,7 @@ def _labels(text: str, known: Iterable[str]) -> list[str]:
     return [name.strip() for name in names if name.strip()]
 
 
-def _announce(console: Console, session: Session) -> None:
+def _announce(shown: Console, session: Session) -> None:
     spec = session.spec
     if len(spec.parts) == 1:
         streams = ""
@@ -137,23 +138,21 @@ def _announce(console: Console, session: Session) -> None:
         f"{_count(len(spec.learners), 'learner')}{streams} ×"
         f" {_count(spec.repetitions, 'repetition')}"
     )
-    console.print(
+    shown.print(
         f"{spec.experiment} ({spec.version}): {size}, {session.total} rows → {session.store.folder}"
     )
     left = "nothing left to do"
     if session.left:
         left = f"{session.left} left"
     if session.taken:
-        console.print(f"Taken over from other runs: {_count(len(session.taken), 'row')}, {left}.")
+        shown.print(f"Taken over from other runs: {_count(len(session.taken), 'row')}, {left}.")
     elif session.done:
-        console.print(
-            f"Going on where an earlier run stopped: {session.done} rows are done, {left}."
-        )
+        shown.print(f"Going on where an earlier run stopped: {session.done} rows are done, {left}.")
     if session.failed:
-        console.print(f"{session.failed} failed before and are tried again.")
+        shown.print(f"{session.failed} failed before and are tried again.")
 
 
-def _measure(console: Console, session: Session, n_jobs: int, share: Path | None) -> None:
+def _measure(shown: Console, session: Session, n_jobs: int, share: Path | None) -> None:
     failures: list[Row] = []
     try:
         with watched(session.total, session.done) as display:
@@ -162,32 +161,30 @@ def _measure(console: Console, session: Session, n_jobs: int, share: Path | None
                 if isinstance(event, Row) and not event.done:
                     failures.append(event)
     except KeyboardInterrupt:
-        console.print("Stopped. What was measured is stored; the same command goes on from here.")
+        shown.print("Stopped. What was measured is stored; the same command goes on from here.")
         raise typer.Exit(STOPPED) from None
     if failures:
-        _conclude(console, session)
+        _conclude(shown, session)
         for row in failures:
-            console.print(
+            shown.print(
                 f"failed: {row.learner} on {row.part}, repetition {row.repetition + 1}:"
                 f" {row.reason}"
             )
         raise typer.Exit(SOME_FAILED)
 
 
-def _conclude(console: Console, session: Session) -> None:
+def _conclude(shown: Console, session: Session) -> None:
     from lifelong.report.tables import LEGEND, summary_table
 
     results = results_of(session.spec, session.store.rows())
-    shown = Console()
-    if not shown.is_terminal:
-        shown = Console(width=120)
+    wide = console(soft_wrap=False, in_a_pipe=120)
     for part in session.spec.headline:
         tables = results.of_part(part.name)
         if tables:
             title = f"{part.name} ({_count(len(tables[0].single), 'repetition')})"
-            shown.print(summary_table(title, tables), "")
-    console.print(LEGEND, style="dim")
-    console.print(f"Next: lifelong report {session.store.folder}")
+            wide.print(summary_table(title, tables), "")
+    shown.print(LEGEND, style="dim")
+    shown.print(f"Next: lifelong report {session.store.folder}")
 
 
 def _count(n: int, noun: str) -> str:

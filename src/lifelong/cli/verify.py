@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from lifelong._terminal import console
 
 
 def verify(
@@ -16,9 +17,9 @@ def verify(
     from lifelong.persistence.inspection import verify as problems_of
 
     problems = problems_of(directory)
-    console = Console(soft_wrap=True, highlight=False)
+    terminal = console()
     for problem in problems:
-        console.print(problem, markup=False)
+        terminal.print(problem)
     if problems:
         raise typer.Exit(1)
-    console.print(f"{directory} is intact.", markup=False)
+    terminal.print(f"{directory} is intact.")

@@ -69,4 +69,7 @@ def all_lines(rows: Iterable[Row]) -> bytes:
 
 
 def _line(content: dict[str, Any]) -> bytes:
-    return json.dumps(content, ensure_ascii=False).encode() + b"\n"
+    try:
+        return json.dumps(content, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can write
+        return json.dumps(content).encode() + b"\n"

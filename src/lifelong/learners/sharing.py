@@ -32,6 +32,7 @@ from lifelong.schema import (
     Number,
     Record,
     Several,
+    Text,
     Whole,
     maybe,
     saved,
@@ -148,6 +149,7 @@ class TablesKnown(TasksKnown):
     common : (J,)
         Weights of all tasks together.
     unseen : weights of the shared opinions alone, for a task that is not known
+    batches : checksums of files that were learnt, so that none is learnt twice
     """
 
     columns: Columns = saved(InManifest(Record(Columns)), default_factory=Columns)
@@ -168,6 +170,7 @@ class TablesKnown(TasksKnown):
     )
     common: tuple[float, ...] = saved(InManifest(Several(Number(0))), default=())
     unseen: tuple[float, ...] = saved(InManifest(Several(Number(0))), default=())
+    batches: tuple[str, ...] = saved(InManifest(Several(Text())), default=())
 
     def problem(self, lengths: Mapping[str, Any]) -> str | None:
         """What files have wrong that do not fit together."""

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter, NullLocator
 from numpy.typing import NDArray
 
-from lifelong.report.style import GREY, colour_of, new_figure, plain
+from lifelong.report.style import GREY, colour_of, in_figure, new_figure, plain
 
 Values = NDArray[np.float64]
 _CROWD = 8  # so many bands at most: more would hide the lines
@@ -113,7 +113,7 @@ def _name_lines(axis: Any, lines: Sequence[Line]) -> None:
         axis.text(
             1.02,
             place,
-            line.label,
+            in_figure(line.label, most=48),
             transform=axis.transAxes,
             fontsize=8.5,
             color=colour,

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from lifelong.evaluation.errors import ErrorTable
-from lifelong.report.style import FIXED
+from lifelong.report.style import FIXED, in_figure
 from lifelong.tasks import Task, TaskStream
 
 _INK = "#222222"
@@ -39,7 +39,7 @@ def draw_data(streams: Sequence[TaskStream]) -> Figure:
 
 
 def _draw_task(axis: Any, task: Task) -> None:
-    axis.set_title(f"{task.name}", fontsize=8, color=_INK)
+    axis.set_title(in_figure(task.name), fontsize=8, color=_INK)
     axis.set_xticks([])
     axis.set_yticks([])
     if task.X_train.ndim == 4:
@@ -78,8 +78,9 @@ def draw_errors(parts: Mapping[str, Sequence[ErrorTable]]) -> Figure:
                     marker="o",
                     ms=3,
                 )
-            axis.plot([], [], color=colour, marker="o", ms=3, label=table.learner)
-        axis.set_title(f"{title}: {_error_finding(tables)}", fontsize=9, color=_INK, loc="left")
+            axis.plot([], [], color=colour, marker="o", ms=3, label=in_figure(table.learner))
+        finding = in_figure(f"{title}: {_error_finding(tables)}")
+        axis.set_title(finding, fontsize=9, color=_INK, loc="left")
         axis.set_xlabel("tasks learnt")
         axis.set_xticks(range(1, len(tables[0].tasks) + 1))
         axis.set_ylim(bottom=0)
@@ -119,13 +120,12 @@ def draw_transfer(parts: Mapping[str, Sequence[ErrorTable]]) -> Figure:
                 axis.plot(
                     [x + offset - 0.09, x + offset + 0.09], [values.mean()] * 2, color=_INK, lw=1.2
                 )
-            axis.scatter([], [], s=16, color=_colour(table), label=table.learner)
+            axis.scatter([], [], s=16, color=_colour(table), label=in_figure(table.learner))
         axis.axhline(0, color=_GREY, lw=0.8, zorder=0)
         helped = sum(int((table.transfer > 0).sum()) for table in shown)
         total = sum(len(table.tasks) for table in shown)
-        axis.set_title(
-            f"{title}: other tasks\nhelped {helped} of {total}", fontsize=9, color=_INK, loc="left"
-        )
+        finding = in_figure(f"{title}: other tasks\nhelped {helped} of {total}")
+        axis.set_title(finding, fontsize=9, color=_INK, loc="left")
         axis.set_xticks(range(len(statistics)), list(statistics.values()))
         _plain(axis)
     figure.axes[0].set_ylabel("log ratio of errors (above 0: better)")

@@ -23,7 +23,7 @@ def write_numbers(section: Section, where: Path) -> list[Path]:
     table = where / "table.csv"
     tasks = where / "tasks.csv"
     write_table(table, results)
-    write_csv(tasks, [(stream, table) for (stream, _), table in results.tables.items()])
+    write_csv(tasks, [(stream, errors) for (stream, _), errors in results.tables.items()])
     store = Store(where)
     files = [table, tasks, store.write_json("summary.json", summary(results))]
     if not store.rows_path.exists():  # a run keeps its own; those of an older report are replaced

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lifelong._spreadsheet import safe_cell
 from lifelong.evaluation.errors import ErrorTable
 from lifelong.experiments.tables import Results, summary
 from lifelong.report.strip import quartiles
@@ -115,7 +116,7 @@ def write_table(path: Path, results: Results) -> None:
     """``table.csv``: a line per learner, means over tasks with the quartiles over repetitions."""
     means = summary(results)
     spread = [column for column in COLUMNS if column not in _NO_QUARTILES]
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         writer = csv.writer(file)
         names = [f"{column}_{side}" for column in spread for side in ("lower", "median", "upper")]
         writer.writerow(["experiment", "learner", "repetitions", *COLUMNS, *names])
@@ -128,8 +129,8 @@ def write_table(path: Path, results: Results) -> None:
             repetitions = min(len(table.errors) for table in tables)
             writer.writerow(
                 [
-                    results.spec.experiment,
-                    label,
+                    safe_cell(results.spec.experiment),
+                    safe_cell(label),
                     repetitions,
                     *numbers,
                     *(f"{side:.6g}" for side in sides),

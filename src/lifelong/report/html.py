@@ -14,7 +14,7 @@ from lifelong.report.growth import AMOUNTS
 from lifelong.report.headline import COLUMNS, HeadlineRow
 from lifelong.report.learner_facts import is_control
 from lifelong.report.runs import side_by_side
-from lifelong.report.sections import Picture, Section, section
+from lifelong.report.sections import Picture, Section, safe_name, section
 from lifelong.report.style import inline_svg, write
 
 
@@ -45,11 +45,11 @@ def write_sections(sections: Sequence[Section], out: Path) -> list[Path]:
         if len(sections) == 1:
             where = out
         else:
-            where = out / each.results.spec.experiment
+            where = out / safe_name(each.results.spec.experiment)
         written += _write_files(each, where)
         pages.append(_context(each, where.relative_to(out)))
     page = out / "report.html"
-    page.write_text(_render(pages), encoding="utf-8")
+    page.write_text(_render(pages), encoding="utf-8", errors="backslashreplace")
     return [page, *written]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
+from lifelong._terminal import printable
 from lifelong.exceptions import DatasetError
 from lifelong.report.headline import COLUMNS, CellData, number
 from lifelong.report.learner_facts import growing_labels
@@ -48,15 +49,15 @@ def markdown(section: Section, where: str) -> Iterator[str]:
     )
     yield ""
     for picture in _shown(section):
-        yield f"![{picture.alt}]({where}/figures/{picture.file_name}.svg)\n"
-    yield from (f"- {picture.title}." for picture in section.pictures)
+        yield f"![{_text(picture.alt)}]({where}/figures/{picture.file_name}.svg)\n"
+    yield from (f"- {_text(picture.title)}." for picture in section.pictures)
     yield ""
     yield f"| learner | {' | '.join(heading for heading, _ in COLUMNS.values())} |"
     yield "|---" * (len(COLUMNS) + 1) + "|"
     for row in section.table:
         paper = spec.published.get(row.label, {})
         yield (
-            f"| {row.label} |"
+            f"| {_text(row.label)} |"
             f" {' | '.join(_cell(row.cells[name], name, paper.get(name)) for name in COLUMNS)} |"
         )
     if growing_labels(section.results) and any(
@@ -90,6 +91,23 @@ def _cell(cell: CellData, column: str, paper: float | None) -> str:
     if cell.spread:
         return f"{both}<br><small>{cell.spread}</small>"
     return both
+
+
+def _text(name: str) -> str:
+    """A name or sentence that is neither HTML nor a cell's end in Markdown.
+
+    >>> _text("<b> | [x]")
+    '&lt;b> &#124; &#91;x&#93;'
+    """
+    special: dict[str, str | int | None] = {
+        "&": "&amp;",
+        "<": "&lt;",
+        "|": "&#124;",
+        "[": "&#91;",
+        "]": "&#93;",
+        "`": "&#96;",
+    }
+    return printable(name).replace("\n", " ").translate(str.maketrans(special))
 
 
 def _versions(section: Section) -> str:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from lifelong.evaluation.errors import ErrorTable
-from lifelong.report.style import INK, new_figure, plain
+from lifelong.report.style import INK, in_figure, new_figure, plain
 from lifelong.tasks.base import TaskName
 
 
@@ -82,7 +82,7 @@ def _draw(figure: Figure, axis: Any, shown: Matrix, low: float, high: float) -> 
         step = 1
     else:
         step = max(1, n // 6)
-    axis.set_yticks(range(0, n, step), [str(task) for task in shown.tasks[::step]])
+    axis.set_yticks(range(0, n, step), [in_figure(task, most=24) for task in shown.tasks[::step]])
     axis.set_xticks(range(0, n, step), [str(s + 1) for s in range(0, n, step)])
     plain(axis, title=shown.title, xlabel="tasks learnt", ylabel="task", title_width=32)
     bar = figure.colorbar(picture, shrink=0.85)

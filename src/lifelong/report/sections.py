@@ -30,7 +30,16 @@ class Picture:
     @property
     def file_name(self) -> str:
         """The name of its file, without ``.svg``."""
-        return re.sub(r"[^\w-]+", "-", self.name.lower()).strip("-")
+        return safe_name(self.name.lower())
+
+
+def safe_name(name: str) -> str:
+    """A name for a file or folder, made of letters, digits and hyphens alone.
+
+    >>> safe_name("../silly-f: 10 trees")
+    'silly-f-10-trees'
+    """
+    return re.sub(r"[^\w-]+", "-", name).strip("-")[:100] or "unnamed"
 
 
 @dataclass(frozen=True)

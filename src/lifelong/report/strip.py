@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from lifelong.evaluation.errors import ErrorTable
-from lifelong.report.style import GREY, INK, colour_of, new_figure, plain
+from lifelong.report.style import GREY, INK, colour_of, in_figure, new_figure, plain
 
 STATISTICS = {
     "accuracy": "accuracy",
@@ -145,7 +145,7 @@ def _finding(statistic: str, rows: list[StripRow]) -> str:
 def draw_strips(panels: Sequence[Strip]) -> Figure:
     """The panels side by side with one axis of learners."""
     n_rows = max(max(len(panel.rows) for panel in panels), 1)
-    longest = max((len(row.name) for panel in panels for row in panel.rows), default=0)
+    longest = max((min(len(row.name), 48) for panel in panels for row in panel.rows), default=0)
     names = 0.07 * max(
         0, longest - 12
     )  # inches that long names take, so that a title still fits beside them
@@ -173,7 +173,7 @@ def _draw(axis: Any, panel: Strip, title_width: int) -> None:
         axis.plot([row.mean] * 2, [y - 0.34, y + 0.34], color=INK, lw=1.8)
     if panel.statistic != "accuracy":
         axis.axvline(0, color=GREY, lw=0.8, zorder=0)
-    axis.set_yticks(range(len(labels)), [row.name for row in panel.rows])
+    axis.set_yticks(range(len(labels)), [in_figure(row.name, most=48) for row in panel.rows])
     axis.set_ylim(len(labels) - 0.4, -0.6)
     axis.xaxis.set_major_locator(MaxNLocator(nbins=5))
     plain(axis, title=panel.title, xlabel=_NAMES[panel.statistic], title_width=title_width)

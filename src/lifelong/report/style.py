@@ -12,6 +12,8 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from lifelong._terminal import printable
+
 INK = "#1f2328"
 GREY = "#8b949e"
 _OURS = {"silly-n": "#d1495b", "silly-f": "#2a78b8"}
@@ -37,6 +39,20 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def in_figure(text: object, most: int = 200) -> str:
+    r"""A name for a figure: ``$`` begins no formula, and control characters are written out.
+
+    What has more than ``most`` letters is cut: a long name would leave no room for the data.
+
+    >>> in_figure("5$ or 6$"), in_figure("Saint-Germain-en-Laye", most=10)
+    ('5\\$ or 6\\$', 'Saint-Ger…')
+    """
+    shown = printable(str(text))
+    if len(shown) > most:
+        shown = f"{shown[: most - 1]}…"
+    return shown.replace("$", r"\$")
+
+
 def plain(
     axis: Any, *, title: str = "", xlabel: str = "", ylabel: str = "", title_width: int = 46
 ) -> None:
@@ -46,9 +62,9 @@ def plain(
     for side in ("left", "bottom"):
         axis.spines[side].set_color(GREY)
     axis.tick_params(labelsize=9, labelcolor=INK, color=GREY)
-    axis.set_title(fill(title, title_width), fontsize=10, color=INK, loc="left")
-    axis.set_xlabel(xlabel, fontsize=9.5, color=INK)
-    axis.set_ylabel(ylabel, fontsize=9.5, color=INK)
+    axis.set_title(in_figure(fill(title, title_width)), fontsize=10, color=INK, loc="left")
+    axis.set_xlabel(in_figure(xlabel), fontsize=9.5, color=INK)
+    axis.set_ylabel(in_figure(ylabel), fontsize=9.5, color=INK)
 
 
 def _settled(figure: Figure) -> Figure:

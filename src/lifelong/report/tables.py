@@ -6,7 +6,10 @@ from pathlib import Path
 
 import numpy as np
 from rich.table import Table
+from rich.text import Text
 
+from lifelong._spreadsheet import safe_cell
+from lifelong._terminal import printable
 from lifelong.evaluation.errors import ErrorTable
 
 COLUMNS = {  # statistic → heading
@@ -28,32 +31,40 @@ LEGEND = (
 
 def summary_table(title: str, tables: Sequence[ErrorTable]) -> Table:
     """One row per learner, means over tasks; best accuracy bold, gains green, losses red."""
-    drawn = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    drawn = Table(
+        title=Text(printable(title)),
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+    )
     drawn.add_column("learner", no_wrap=True)
     for heading in COLUMNS.values():
         drawn.add_column(heading, justify="right", no_wrap=True)
     best = max(float(np.mean(table.accuracy)) for table in tables)
     for table in tables:
-        drawn.add_row(table.learner, *(_cell(statistic, table, best) for statistic in COLUMNS))
+        drawn.add_row(
+            Text(printable(table.learner)),
+            *(_cell(statistic, table, best) for statistic in COLUMNS),
+        )
     return drawn
 
 
-def _cell(statistic: str, table: ErrorTable, best: float) -> str:
+def _cell(statistic: str, table: ErrorTable, best: float) -> Text:
     value = float(np.mean(getattr(table, statistic)))
     if np.isnan(value):
-        return "–"
+        return Text("–")
     if statistic.endswith("accuracy"):
-        if statistic == "accuracy" and value == best:
-            return f"[bold]{value:.3f}[/]"
-        return f"{value:.3f}"
+        style = "bold" if statistic == "accuracy" and value == best else ""
+        return Text(f"{value:.3f}", style)
     if abs(value) < 5e-4:
-        return "0"
-    return f"[{'green' if value > 0 else 'red'}]{value:+.3f}[/]"
+        return Text("0")
+    return Text(f"{value:+.3f}", "green" if value > 0 else "red")
 
 
 def write_csv(path: Path, parts: Sequence[tuple[str, ErrorTable]]) -> None:
     """One line per (stream, learner, task), with the quartiles over repetitions."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         writer = csv.writer(file)
         spread = [
             f"{statistic}_{side}" for statistic in COLUMNS for side in ("lower", "median", "upper")
@@ -68,4 +79,5 @@ def write_csv(path: Path, parts: Sequence[tuple[str, ErrorTable]]) -> None:
             ]
             for t, task in enumerate(table.tasks):
                 values = [f"{column[t]:.6g}" for column in columns]
-                writer.writerow([title, table.learner, task, len(table.single), *values])
+                names = [safe_cell(name) for name in (title, table.learner, task)]
+                writer.writerow([*names, len(table.single), *values])

@@ -159,7 +159,7 @@ def is_frame(X: Any) -> bool:
     --------
     table_of : a frame or an array as a table.
     """
-    return nw.dependencies.is_into_dataframe(X)
+    return isinstance(X, Table) or nw.dependencies.is_into_dataframe(X)
 
 
 def table_of(X: Any) -> Table:
@@ -193,6 +193,8 @@ def table_of(X: Any) -> Table:
     --------
     Columns : a table as rows of numbers.
     """
+    if isinstance(X, Table):
+        return X
     if is_frame(X):
         return _from_frame(X)
     return _from_array(X)

@@ -1,0 +1,268 @@
+"""Tables in files: CSV with a header (``,`` ``;`` or tab, plain or gzip) and Parquet.
+
+Cells become numbers, true and false, dates or text by the same rules as columns of a frame. No
+library for frames is needed for CSV.
+"""
+
+import csv
+import gzip
+import hashlib
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from io import BytesIO, TextIOWrapper
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from lifelong.exceptions import DatasetError, MissingExtraError
+from lifelong.rows.columns import Columns
+from lifelong.rows.frames import PAGE, Table, Texts, Values, table_of
+
+STDIN = Path("-")
+DELIMITERS = (",", ";", "\t")
+MISSING = frozenset(
+    ["", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "n/a", "NaT"]
+)
+"""Cells that hold no value."""
+
+_TRUTH = {"True": 1.0, "true": 1.0, "TRUE": 1.0, "False": 0.0, "false": 0.0, "FALSE": 0.0}
+_GZIP = b"\x1f\x8b"
+
+
+class Content(NamedTuple):
+    """All bytes of a file, unpacked, and their checksum."""
+
+    data: bytes
+    checksum: str
+
+
+def read_content(path: Path) -> Content:
+    """The bytes of a file, or of a pipe for ``-``; a gzip file is unpacked.
+
+    Raises
+    ------
+    DatasetError
+        If there is no such file, or it cannot be unpacked.
+    """
+    try:
+        if path == STDIN:
+            data = sys.stdin.buffer.read()
+        else:
+            data = path.read_bytes()
+        if data.startswith(_GZIP):
+            data = gzip.decompress(data)
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DatasetError(f"{path} cannot be read: {reason}.") from None
+    return Content(data, hashlib.sha256(data).hexdigest())
+
+
+def read_table(path: Path, content: Content, known: Columns | None = None) -> Table:
+    """A file as one table.
+
+    Parameters
+    ----------
+    path : Path
+        Its name tells Parquet from CSV, and stands in messages.
+    content : Content
+        What :func:`read_content` has read.
+    known : Columns, optional
+        Columns that are known already: text stays text there, whatever it looks like.
+    """
+    if _is_parquet(path):
+        return _from_parquet(path, content)
+    with _text(BytesIO(content.data)) as text:
+        (table,) = _csv_tables(text, path, None, known)
+    return table
+
+
+def tables_in(path: Path, size: int, known: Columns | None = None) -> Iterator[Table]:
+    """The tables of a file, ``size`` rows at a time: memory does not grow with a CSV file."""
+    if _is_parquet(path):
+        table = _from_parquet(path, read_content(path))
+        for start in range(0, len(table), size):
+            yield table.take(slice(start, start + size))
+        return
+    if path == STDIN:
+        text = _text(sys.stdin.buffer)
+        try:
+            yield from _csv_tables(text, path, size, known)
+        finally:
+            text.detach()  # who opened the pipe closes it
+        return
+    try:
+        with _opened(path) as file, _text(file) as text:
+            yield from _csv_tables(text, path, size, known)
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+def _opened(path: Path) -> BinaryIO:
+    with path.open("rb") as file:
+        packed = file.read(2) == _GZIP
+    if packed:
+        return gzip.open(path)  # type: ignore[return-value]
+    return path.open("rb")
+
+
+def _text(file: BinaryIO) -> TextIOWrapper:
+    return TextIOWrapper(file, encoding="utf-8-sig", errors="strict", newline="")
+
+
+def _csv_tables(
+    file: TextIOWrapper, path: Path, size: int | None, known: Columns | None
+) -> Iterator[Table]:
+    """The rows of a CSV file; all of them in one table if no size is given."""
+    first = ""
+    lines: Any = None
+    try:
+        first = file.readline()
+        names = _header(first, path)
+        lines = csv.reader(file, delimiter=_delimiter(first), strict=True)
+        filled = (line for line in lines if line)
+        done = 0
+        while chunk := list(islice(filled, size)):
+            yield _table(names, chunk, path, done, known)
+            done += len(chunk)
+            if size is None:
+                break
+    except (csv.Error, UnicodeDecodeError) as error:
+        at = 1
+        if lines is not None:
+            at += lines.line_num
+        raise DatasetError(f"{path}, after line {at}: not a readable CSV file ({error}).") from None
+    if not done:
+        raise DatasetError(f"{path} has a header and no rows.", see=PAGE)
+
+
+def _delimiter(first: str) -> str:
+    """The one of ``,`` ``;`` and tab that the first line has most of."""
+    return max(DELIMITERS, key=first.count)
+
+
+def _header(first: str, path: Path) -> list[str]:
+    if not first.strip():
+        raise DatasetError(f"{path} is empty.", see=PAGE)
+    names = next(csv.reader([first], delimiter=_delimiter(first), strict=True))
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        name = sorted(twice)[0]
+        raise DatasetError(f"{path} has two columns called {name!r}. Rename one of them.", see=PAGE)
+    if all(_is_number(name) for name in names):
+        raise DatasetError(
+            f"{path} begins with numbers, not with the names of its columns. Add a first line that "
+            "names them.",
+            see=PAGE,
+        )
+    return names
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _table(
+    names: Sequence[str], lines: list[list[str]], path: Path, done: int, known: Columns | None
+) -> Table:
+    width = len(names)
+    for number, line in enumerate(lines, start=done + 1):
+        if len(line) != width:
+            raise DatasetError(
+                f"{path}, row {number}: {len(line)} cells, and the header has {width}: "
+                f"{','.join(line)[:60]!r}.",
+                see=PAGE,
+            )
+    columns: dict[str, Values] = {}
+    booleans = set()
+    for name, cells in zip(names, zip(*lines, strict=True), strict=True):
+        column = None if known is None else known.by_name.get(name)
+        is_text = column is not None and column.kind == "category"
+        columns[name], is_boolean = values_of(cells, is_text)
+        if is_boolean:
+            booleans.add(name)
+    return Table(columns, frozenset(booleans), len(lines))
+
+
+def values_of(cells: Sequence[str], is_text: bool = False) -> tuple[Values, bool]:
+    """The values of a column of cells, and whether they are true and false.
+
+    Parameters
+    ----------
+    cells : sequence of str
+    is_text : bool, default False
+        Whether they are text, whatever they look like.
+
+    Examples
+    --------
+    >>> values_of(["1", "", "2.5"])[0]
+    array([1. , nan, 2.5])
+    >>> values_of(["f", "m", "f"])[0].values
+    ['f', 'm']
+    """
+    if not is_text:
+        try:
+            return np.array([_number(cell) for cell in cells]), False
+        except ValueError:
+            pass
+        distinct = set(cells) - MISSING
+        if distinct <= set(_TRUTH):
+            return np.array([_TRUTH.get(cell, np.nan) for cell in cells]), True
+    code: dict[str, int] = {}
+    codes = [-1 if cell in MISSING else code.setdefault(cell, len(code)) for cell in cells]
+    return Texts(np.array(codes, dtype=np.int32), list(code)), False
+
+
+def _number(cell: str) -> float:
+    if cell in MISSING:
+        return np.nan
+    if "_" in cell:  # Python would take 1_000 for a number
+        raise ValueError(cell)
+    return float(cell)
+
+
+def _from_parquet(path: Path, content: Content) -> Table:
+    if find_spec("pyarrow") is None:
+        raise MissingExtraError("Reading Parquet needs pyarrow. Run: pip install pyarrow")
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        frame = pyarrow.parquet.read_table(BytesIO(content.data), page_checksum_verification=True)
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = (str(error).splitlines() or ["no reason given"])[0]
+        raise DatasetError(f"{path}: not a readable Parquet file ({reason}).") from None
+    return table_of(frame)
+
+
+def labels_of(values: Values) -> list[Any]:
+    """A column as labels: text, or whole numbers where all are; None is missing.
+
+    >>> labels_of(np.array([0.0, 1.0]))
+    [0, 1]
+    """
+    if isinstance(values, Texts):
+        return list(values.objects().tolist())
+    if values.dtype.kind == "M":
+        return list(values.astype(str).tolist())
+    there = values[~np.isnan(values)]
+    whole = bool((there == np.floor(there)).all())
+    return [_label(number, whole) for number in values.tolist()]
+
+
+def _label(number: float, whole: bool) -> int | float | None:
+    if number != number:
+        return None
+    if whole:
+        return int(number)
+    return number
