@@ -175,7 +175,7 @@ class SharedEncoder:
     def _linear_rows(self, X: Rows, place: int | None, centre: NDArray[np.float32]) -> Rows:
         if place is not None:
             levels = self.levels[place]
-        elif self.levels.shape[1] == len(self.tasks):
+        elif self.codes.shape[1] == len(self.tasks):  # a column for each task
             levels = np.zeros(self.levels.shape[1], dtype=np.float32)
         else:
             levels = self.levels.mean(axis=0)

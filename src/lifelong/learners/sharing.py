@@ -57,9 +57,18 @@ _IMPOSSIBLE = 1e-6  # the share of tasks that know a label, where none does
 class TableRows:
     """Rows of one task, as they were learnt: the columns that were known then."""
 
-    X: Rows = saved(Array("float32", ("n", None), finite=False))
+    X: Rows = saved(Array("float32", ("n>=1", None), finite=False))
     targets: Targets = saved(Array("int64 float64", ("n",)))
     weights: NDArray[np.float64] | None = saved(maybe(Array("float64", ("n",))), default=None)
+
+    def problem(self, lengths: Mapping[str, Any]) -> str | None:
+        """What a file has wrong: numbers that no table has."""
+        del lengths
+        if np.isinf(self.X).any():
+            return "holds infinite numbers"
+        if self.weights is not None and (self.weights <= 0).any():
+            return "has rows that do not count"
+        return None
 
     def wide(self, n_places: int) -> Rows:
         """Rows of ``n_places`` numbers: columns that came later are missing."""
@@ -122,15 +131,23 @@ class TaskMix:
     centre : (m,)
         Mean of the task's rows, for relative columns.
     held_out : (J, n, K)
-        What each opinion answers to the task's rows without having learnt from them.
+        What each opinion answers to the task's rows without having learnt from them; NaN where it
+        has no answer.
     losses : (J + 1,)
         Mean log-loss (squared error) of each opinion on these rows, and of the mix.
     """
 
     weights: NDArray[np.float64] = saved(Array("float64", ("J",), least=0))
     centre: NDArray[np.float32] = saved(Array("float32", (None,)))
-    held_out: NDArray[np.float32] = saved(Array("float32", ("J", "n", None)))
+    held_out: NDArray[np.float32] = saved(Array("float32", ("J>=1", "n", "k>=1"), finite=False))
     losses: NDArray[np.float64] = saved(Array("float64", (None,)))
+
+    def problem(self, lengths: Mapping[str, Any]) -> str | None:
+        """What a file has wrong: NaN is no answer, and nothing else is none."""
+        del lengths
+        if np.isinf(self.held_out).any():
+            return "has infinite answers"
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,10 +191,9 @@ class TablesKnown(TasksKnown):
 
     def problem(self, lengths: Mapping[str, Any]) -> str | None:
         """What files have wrong that do not fit together."""
-        del lengths
         n_opinions = 1
         n_centre = 0
-        if self.columns.n_places != self.in_shape[0]:
+        if self.in_shape != (self.columns.n_places,):
             return "has columns of other rows"
         if self.shared is not None:
             n_opinions += self.shared.n_opinions
@@ -200,10 +216,20 @@ class TablesKnown(TasksKnown):
             )
             if not fits:
                 return f"has a channel of task {task!r} that does not fit"
-            codes = rows.targets
-            if codes.dtype.kind == "i" and (codes.min() < 0 or codes.max() >= self.n_answers):
+            if not self._fits(self.tasks[task], rows.targets, lengths["learner"].aim):
                 return f"has labels of task {task!r} that are not there"
         return None
+
+    def _fits(self, record: TaskRecord, targets: Targets, aim: Aim) -> bool:
+        """Whether a task's record is that of its rows, and its labels are among all labels."""
+        n_known = len(record.classes)
+        if record.classes.tolist() != self.labels.tolist()[:n_known]:
+            return False
+        if aim == "number":
+            return targets.dtype.kind == "f" and record.n_rows == len(targets)
+        if targets.dtype.kind != "i" or targets.min() < 0 or targets.max() >= n_known:
+            return False
+        return np.array_equal(np.bincount(targets, minlength=n_known), record.class_counts)
 
     @property
     def n_answers(self) -> int:
@@ -250,7 +276,7 @@ class TablesKnown(TasksKnown):
     def without_task(self, task: TaskName) -> "TablesKnown":
         """Without a task; what the shared encoder has learnt from it stays until it is made anew.
 
-        See :func:`forget`, which makes it anew.
+        See :func:`lifelong.learners.forgetting.forget`, which makes it anew.
         """
         return replace(
             self,
@@ -309,15 +335,29 @@ class Settings:
 
 def learn(known: TablesKnown, lessons: Sequence[TableLesson], settings: Settings) -> TablesKnown:
     """What is known after rows of some tasks: new tasks, or more rows of known ones."""
+    if not settings.shares_rows:
+        known = unshared(known)
     for lesson in lessons:
         known = grow_own(remember(known, lesson), lesson, settings)
     if not settings.shares_rows:
-        return replace(known, channels=mixes(known, settings))
+        changed = mixes(known, settings, [lesson.task for lesson in lessons])
+        return replace(known, channels={**known.channels, **changed})
     if sharing_is_due(known):
         return share(known, settings)
     for lesson in lessons:
         known = read_shared(known, lesson, settings)
     return known
+
+
+def unshared(known: TablesKnown) -> TablesKnown:
+    """Every task by itself: without a shared encoder, if there was one."""
+    if known.shared is None:
+        return known
+    channels = {
+        task: TaskMix(np.ones(1), np.zeros(0, np.float32), mix.held_out[:1], mix.losses[:1])
+        for task, mix in known.channels.items()
+    }
+    return replace(known, shared=None, common=(), unseen=(), channels=channels)
 
 
 def remember(known: TablesKnown, lesson: TableLesson) -> TablesKnown:
@@ -453,14 +493,6 @@ def read_shared(known: TablesKnown, lesson: TableLesson, settings: Settings) -> 
     return replace(known, channels={**known.channels, **mixes(known, settings, [task])})
 
 
-def forget(known: TablesKnown, task: TaskName, settings: Settings) -> TablesKnown:
-    """Without a task, as if it had never been: the shared encoder is made anew without its rows."""
-    known = replace(known.without_task(task), shared=None, common=(), unseen=())
-    if not known.tasks or not settings.shares_rows:
-        return known
-    return share(known, settings)
-
-
 # How much a task listens to whom
 
 
@@ -578,7 +610,8 @@ def answer(known: TablesKnown, X: Rows, task: TaskName | None, aim: Aim) -> Answ
     if task is not None and aim == "classes" and known.knows_one_of_many(task):
         return _as_unseen(known, X, task)
     if task not in known.tasks and (known.shared is None or known.shared.forest is None):
-        task = next(iter(known.tasks))  # all that is known is one task, or tasks that share nothing
+        # Tasks that share nothing, or one task, which is all that is known.
+        return np.asarray(np.mean([answer(known, X, each, aim) for each in known.tasks], axis=0))
     opinions = []
     weights = np.array(known.unseen)
     centre = None
@@ -594,15 +627,26 @@ def answer(known: TablesKnown, X: Rows, task: TaskName | None, aim: Aim) -> Answ
         filled = np.where(np.isnan(answers), np.nanmean(answers, axis=0), answers)
         mean: Answers = np.tensordot(weights, filled, axes=1)
         return mean
-    logs = stacking.log_opinion(np.nan_to_num(answers, nan=1 / known.n_answers))
-    mixed = stacking.mixed(weights, logs) * known.label_shares(task)
-    return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
+    return _probabilities(known, answers, weights, task)
 
 
 def _as_unseen(known: TablesKnown, X: Rows, task: TaskName) -> Answers:
     """What all tasks share answers for a task of one label; only its rows' mean is its own."""
     assert known.shared is not None
     opinions = known.shared.answers(X, None, known.channels[task].centre)
-    logs = stacking.log_opinion(np.stack([_columns(found, known) for found in opinions]))
-    mixed = stacking.mixed(np.array(known.unseen), logs) * known.label_shares(task)
-    return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
+    answers = np.stack([_columns(found, known) for found in opinions])
+    return _probabilities(known, answers, np.array(known.unseen), task)
+
+
+def _probabilities(
+    known: TablesKnown, answers: Answers, weights: NDArray[np.float64], task: TaskName | None
+) -> Answers:
+    """The mix of opinions (J, n, K), by how probable it is that the task has a label at all."""
+    logs = stacking.log_opinion(np.nan_to_num(answers, nan=1 / known.n_answers))
+    shares = known.label_shares(task)
+    found = stacking.mixed(weights, logs) * shares
+    impossible = shares <= _IMPOSSIBLE
+    if impossible.any():  # however sure the opinions of tasks unlike this one are
+        best = found[:, ~impossible].max(axis=1, keepdims=True)
+        found[:, impossible] = np.minimum(found[:, impossible], _IMPOSSIBLE * best)
+    return np.asarray(found / found.sum(axis=1, keepdims=True))

@@ -51,13 +51,17 @@ class Texts:
         return self.values[code]
 
     def compact(self) -> "Texts":
-        """Without values that no row has."""
-        used = np.unique(self.codes[self.codes >= 0])
-        if len(used) == len(self.values):
+        """Without values that no row has, and those that stay in the order of their rows."""
+        n = len(self.codes)
+        first = np.full(len(self.values) + 1, n)  # the row of each value; missing ones come last
+        first[self.codes[::-1]] = np.arange(n - 1, -1, -1)
+        used = np.flatnonzero(first[:-1] < n)
+        order = used[np.argsort(first[used])]
+        if np.array_equal(order, np.arange(len(self.values))):
             return self
         place = np.full(len(self.values) + 1, -1, dtype=np.int32)
-        place[used] = np.arange(len(used), dtype=np.int32)
-        return Texts(place[self.codes], [self.values[code] for code in used.tolist()])
+        place[order] = np.arange(len(order), dtype=np.int32)
+        return Texts(place[self.codes], [self.values[code] for code in order.tolist()])
 
     def objects(self) -> NDArray[Any]:
         """As an array of objects (n,), with None for missing."""
@@ -216,6 +220,19 @@ def _from_frame(X: Any) -> Table:
         if found.is_boolean:
             booleans.add(str(name))
     return Table(columns, frozenset(booleans), len(frame))
+
+
+def values_of(column: Any, name: str) -> Values:
+    """One column by itself: a series of any library, an array or a list.
+
+    >>> values_of(["a", None, "b"], "site").values
+    ['a', 'b']
+    """
+    if nw.dependencies.is_into_series(column):
+        return _column(nw.from_native(column, series_only=True), name).values
+    if isinstance(column, np.ndarray):
+        column = column.tolist()
+    return _from_objects(list(column), name).values
 
 
 def _check_names(X: Any) -> None:

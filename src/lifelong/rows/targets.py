@@ -10,6 +10,7 @@ from lifelong.exceptions import InputError, InputTypeError
 from lifelong.rows.frames import PAGE, is_missing
 
 _FEW = 5  # examples in an error message
+_LARGEST = 1e30  # of a target: sums of them must fit into float32
 
 
 def check_no_holes(y: Any) -> None:
@@ -18,16 +19,21 @@ def check_no_holes(y: Any) -> None:
         return
     if hasattr(y, "detach"):  # a torch tensor
         y = y.detach().cpu().numpy()
-    values = y
+    values: Any = y
     if not isinstance(y, list | tuple):
         values = np.asarray(y)
-        if values.dtype.kind not in "fOM":
-            return
-    missing = [row for row, value in enumerate(np.ravel(values)) if is_missing(value)]
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+        missing = []
+        if values.dtype.kind in "fM":
+            missing = np.flatnonzero(values != values).tolist()
+    else:
+        missing = [row for row, value in enumerate(values) if is_missing(value)]
     if missing:
         some = ", ".join(map(str, missing[:_FEW]))
+        if len(missing) > _FEW:
+            some += ", …"
         raise InputError(
-            f"Input y contains NaN: the target is missing in {len(missing)} rows ({some}, …). "
+            f"Input y contains NaN: the target is missing in {len(missing)} rows ({some}). "
             "Leave these rows out.",
             see=PAGE,
         )
@@ -49,9 +55,11 @@ def check_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
         raise InputError(f"y must be one number per row: {error}", see=PAGE) from None
     if len(numbers) != n_rows:
         raise InputError(f"X has {n_rows} rows and y has {len(numbers)} numbers.", see=PAGE)
-    if not np.isfinite(numbers).all():
-        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+    sound = np.abs(numbers) < _LARGEST
+    if not sound.all():
+        row = int(np.flatnonzero(~sound)[0])
         raise InputError(
-            f"Input y contains infinity or NaN: row {row} has {numbers[row]}.", see=PAGE
+            f"Input y contains infinity, NaN or a number too large: row {row} has {numbers[row]}.",
+            see=PAGE,
         )
     return np.asarray(numbers)

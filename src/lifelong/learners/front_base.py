@@ -1,0 +1,437 @@
+"""What the classifier and the regressor of tables have in common: tables in, a task per row."""
+
+import re
+import warnings
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier
+
+from lifelong._random import seed_from
+from lifelong._validation import (
+    Rows,
+    check_choice,
+    check_count,
+    check_same_index,
+    check_task_name,
+    check_weights,
+)
+from lifelong._words import did_you_mean
+from lifelong.encoders.answers import Aim, Answers
+from lifelong.exceptions import InputError, ParameterError, UnknownTaskError, UnsupportedError
+from lifelong.learners.base import DEFAULT_TASK, Learner
+from lifelong.learners.forgetting import forget
+from lifelong.learners.knowledge import Lesson, TaskRecord, TasksKnown
+from lifelong.learners.sharing import (
+    Settings,
+    TableLesson,
+    TableRows,
+    TablesKnown,
+    answer,
+    learn,
+)
+from lifelong.learners.task_names import names_in, names_per_row
+from lifelong.rows import Columns, Table, Texts, is_frame, names_of_array, table_of
+from lifelong.tasks.base import TaskName
+
+TaskPerRow = TaskName | Sequence[TaskName] | NDArray[Any] | None
+PAGE = "my-data"
+_FEW = 5  # examples in an error message
+
+
+class Asked(NamedTuple):
+    """A table to be answered, and the task of each row."""
+
+    X: Rows
+    tasks: list[TaskName | None]  # those that occur; None: not known
+    place: NDArray[np.intp]  # (n,) in ``tasks``
+
+
+class LifelongModel(Learner):
+    """What the classifier and the regressor have in common: tables in, a task per row."""
+
+    knowledge_class: ClassVar[type[TasksKnown]] = TablesKnown
+    _takes_weights: ClassVar[bool] = True
+    aim: ClassVar[Aim]
+    task_column: str | int | None
+    n_estimators: int
+    max_depth: int | None
+    max_features: Any
+    min_samples_leaf: int
+    shared: bool
+    on_unseen: str
+    n_jobs: int | None
+
+    # Learning
+
+    def fit(self, X: Any, y: Any, task: TaskPerRow = None, sample_weight: Any = None) -> Self:
+        """Learn all tasks of a table at once; whatever was known before is forgotten.
+
+        Parameters
+        ----------
+        X : frame (pandas, polars, pyarrow, …) or array (n, p)
+            Numbers, text, categories, dates and booleans; entries may be missing.
+        y : (n,)
+            One label, or number, per row.
+        task : name, or (n,) names, optional
+            One task for all rows, or one per row; not needed where ``task_column`` is in ``X``.
+        sample_weight : (n,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        self
+        """
+        return self._update(lambda _: self._learnt_from(None, X, y, task, None, sample_weight))
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        task: TaskPerRow = None,
+        classes: Sequence[Hashable] | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Learn more rows of anything: new tasks, known ones, new columns, categories and labels.
+
+        If anything fails, the model is as it was.
+
+        Parameters
+        ----------
+        X, y, task, sample_weight
+            See :meth:`fit`.
+        classes : labels, optional
+            Labels that may come later and are not in ``y`` yet.
+        """
+
+        def learnt(known: Any) -> TablesKnown:
+            return self._learnt_from(known, X, y, task, classes, sample_weight)
+
+        return self._update(learnt)
+
+    def _learnt_from(
+        self,
+        known: TablesKnown | None,
+        X: Any,
+        y: Any,
+        task: TaskPerRow,
+        classes: Sequence[Hashable] | None,
+        sample_weight: Any,
+    ) -> TablesKnown:
+        settings = self._settings()
+        check_same_index(X, y)
+        check_same_index(X, sample_weight, "sample_weight")
+        if known is not None and not known.tasks:  # all have been forgotten
+            known = replace(TablesKnown(known.seed, (0,)), batches=known.batches)
+        table, names = self._table_and_tasks(X, task, known)
+        targets = self._targets(y, len(table))
+        weights = None
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, n_rows=len(table))
+            counts = weights > 0  # a row of weight 0 is not there: not even its labels are
+            table = table.take(counts)
+            names = names[counts]
+            targets = targets[counts]
+            weights = weights[counts]
+        if known is None:
+            known = TablesKnown(seed_from(self.random_state), (0,))
+        elif not is_frame(X):
+            table = self._by_position(known, table)
+        columns = known.columns.learnt(table)
+        rows = columns.rows(table)
+        known = replace(known, columns=columns, in_shape=(columns.n_places,))
+        weights = self._balanced(targets, weights)
+        known, targets = self._with_targets(known, targets, classes)
+        lessons = []
+        for place, of_task in rows_by_code(names.codes):
+            lesson = self._table_lesson(known, names.values[place], rows, targets, weights, of_task)
+            if lesson is not None:
+                lessons.append(lesson)
+        if not lessons:
+            raise InputError("No row has a weight above 0, so there is nothing to learn from.")
+        return learn(known, lessons, settings)
+
+    def _table_lesson(
+        self,
+        known: TablesKnown,
+        task: TaskName,
+        rows: Rows,
+        targets: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        of_task: NDArray[np.intp],
+    ) -> TableLesson | None:
+        """The rows of one task; None if none of them counts."""
+        own = None
+        if weights is not None:
+            of_task = of_task[weights[of_task] > 0]
+            own = weights[of_task]
+            if (own == 1).all():
+                own = None
+        if not len(of_task):
+            return None
+        record = self._record(known, task, targets[of_task])
+        return TableLesson(task, TableRows(rows[of_task], targets[of_task], own), record)
+
+    def _balanced(
+        self, targets: NDArray[Any], weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        """Weights with those of classes in them."""
+        del targets
+        return weights
+
+    def _targets(self, y: Any, n_rows: int) -> NDArray[Any]:
+        """One label or number per row, checked."""
+        raise NotImplementedError
+
+    def _with_targets(
+        self, known: TablesKnown, targets: NDArray[Any], classes: Sequence[Hashable] | None
+    ) -> tuple[TablesKnown, NDArray[Any]]:
+        """With new labels; and targets as codes, or numbers."""
+        raise NotImplementedError
+
+    def _record(self, known: TablesKnown, task: TaskName, targets: NDArray[Any]) -> TaskRecord:
+        raise NotImplementedError
+
+    def _settings(self) -> Settings:
+        check_count(self.n_estimators, "n_estimators")
+        check_count(self.max_depth, "max_depth", optional=True)
+        check_choice(self.on_unseen, "on_unseen", ["pooled", "raise"])
+        if not isinstance(self.shared, bool):
+            raise ParameterError(f"shared={self.shared!r} is neither True nor False.")
+        tree = {
+            "max_depth": self.max_depth,
+            "max_features": self.max_features,
+            "min_samples_leaf": self.min_samples_leaf,
+        }
+        try:
+            DecisionTreeClassifier(**tree)._validate_params()
+        except ValueError as error:
+            raise ParameterError(f"A parameter of the trees does not fit: {error}") from None
+        return Settings(self.aim, self.n_estimators, tree, self.shared, self.n_jobs)
+
+    # Tables and tasks
+
+    def _table_and_tasks(
+        self, X: Any, task: TaskPerRow, known: TablesKnown | None
+    ) -> tuple[Table, Texts]:
+        """The table without its task column, and each row's task."""
+        table = table_of(X)
+        column = self._column_of_tasks(X, table)
+        if column is not None and task is not None:
+            raise InputError(
+                f"The tasks are in column {column!r} (task_column), and task= was given as well. "
+                "Give one of both.",
+                see=PAGE,
+            )
+        if column is not None:
+            names = names_in(table.column(column, "task column"), column)
+            if len(table.columns) == 1:
+                raise InputError(f"X has no column but the task column {column!r}.", see=PAGE)
+            return table.without(column), names
+        if task is None:
+            return table, self._only_task(len(table), known)
+        check_same_index(X, task, "task")
+        if isinstance(task, str | int | np.integer):
+            codes = np.zeros(len(table), dtype=np.int32)
+            return table, Texts(codes, [check_task_name(task)])
+        return table, names_per_row(task, len(table))
+
+    def _column_of_tasks(self, X: Any, table: Table) -> str | None:
+        column = self.task_column
+        if column is None or isinstance(column, str):
+            return column
+        if not isinstance(column, int | np.integer) or isinstance(column, bool):
+            raise ParameterError(f"task_column={column!r} is neither a name nor a position.")
+        if not is_frame(X):
+            return f"x{column}"
+        if str(column) in table.columns:  # a frame whose columns are called 0, 1, 2, …
+            return str(column)
+        raise ParameterError(
+            f"task_column={column!r} is a number, and X is a frame. Give the name of the column."
+        )
+
+    def _only_task(self, n_rows: int, known: TablesKnown | None) -> Texts:
+        """All rows are of the one task there is."""
+        codes = np.zeros(n_rows, dtype=np.int32)
+        if known is None or not known.tasks:
+            return Texts(codes, [DEFAULT_TASK])
+        if len(known.tasks) > 1:
+            raise self._say_which_task()
+        return Texts(codes, list(known.tasks))
+
+    def _by_position(self, known: TablesKnown, table: Table) -> Table:
+        """An array as a table: without names it must have the columns of before, in their order."""
+        names = list(known.columns.by_name)
+        owner = type(self).__name__
+        if len(table.columns) != len(names):
+            task_column = int(self.task_column is not None)
+            raise InputError(
+                f"X has {len(table.columns) + task_column} features, but {owner} is expecting "
+                f"{len(names) + task_column} features as input.",
+                see=PAGE,
+            )
+        if list(table.columns) == names:
+            return table
+        warnings.warn(
+            f"X does not have valid feature names, but {owner} was fitted with feature names: its "
+            "columns are taken in their order.",
+            UserWarning,
+            stacklevel=2,
+        )
+        new_name = dict(zip(table.columns, names, strict=True))
+        columns = {new_name[name]: values for name, values in table.columns.items()}
+        booleans = frozenset(new_name[name] for name in table.booleans)
+        return Table(columns, booleans, len(table))
+
+    def _asked(self, known: TablesKnown, X: Any, task: TaskPerRow) -> Asked:
+        table, names = self._table_and_tasks(X, task, known)
+        if is_frame(X):
+            _check_spelling(table, known.columns)
+        else:
+            table = self._by_position(known, table)
+        found: list[TaskName | None] = []
+        for name in names.values:
+            if name in known.tasks:
+                found.append(name)
+            elif self.on_unseen == "raise":
+                raise self._unknown(known, name)
+            else:
+                found.append(None)
+        return Asked(known.columns.rows(table), found, names.codes.astype(np.intp))
+
+    def _unknown(self, known: TablesKnown, task: TaskName) -> UnknownTaskError:
+        hint = did_you_mean(task, known.tasks)
+        names = ", ".join(map(repr, list(known.tasks)[:_FEW]))
+        return UnknownTaskError(
+            f"Unknown task {task!r}.{hint} Known are {len(known.tasks)} tasks, such as {names}. "
+            'With on_unseen="pooled" it would be answered by what all tasks have in common.',
+            see=PAGE,
+        )
+
+    def _answers(self, known: TablesKnown, X: Any, task: TaskPerRow) -> Answers:
+        """Probabilities (n, K) in the order of ``known.labels``, or numbers (n, 1)."""
+        asked = self._asked(known, X, task)
+        answers = np.empty((len(asked.X), known.n_answers))
+        for name, rows in by_task(asked):
+            answers[rows] = answer(known, asked.X[rows], name, self.aim)
+        return answers
+
+    # What every learner has
+
+    def _start(self, seed: int, in_shape: tuple[int, ...], names: NDArray[Any] | None) -> Any:
+        del names
+        self._settings()
+        return TablesKnown(seed, in_shape)
+
+    def _learn(self, known: TablesKnown, lesson: Lesson) -> TablesKnown:
+        raise NotImplementedError("tables are learnt by partial_fit")
+
+    def _posteriors(self, known: TablesKnown, X: Rows, task: TaskName) -> NDArray[np.float64]:
+        return self._answers(known, X, task)
+
+    def _rows_to_ask(self, known: TablesKnown, X: Any) -> Rows:
+        return self._asked(known, X, None).X
+
+    def _joint_posteriors(
+        self, known: TablesKnown, X: Rows
+    ) -> Mapping[TaskName, NDArray[np.float64]]:
+        del known, X
+        raise UnsupportedError(
+            f"{type(self).__name__} does not infer which task a row is from. Say it: in the task "
+            "column, or by task=. SillyForest and SillyNetwork can infer it.",
+            see="unknown-task",
+        )
+
+    def _forget(self, known: TablesKnown, task: TaskName, *, encoder: bool) -> TablesKnown:
+        del encoder  # nothing of a forgotten task is kept
+        return forget(known, task, self._settings())
+
+    def _rename(self, known: TablesKnown, old: TaskName, new: TaskName) -> TablesKnown:
+        return known.renamed(old, new)
+
+    def sizes(self) -> dict[str, int]:
+        """Parameters, and bytes of encoders, channels and stored rows."""
+        known = self.knowledge_
+        encoders = [own.forest for own in known.forests.values()]
+        if known.shared is not None:
+            encoders.append(known.shared)
+        channels = sum(mix.held_out.nbytes + mix.weights.nbytes for mix in known.channels.values())
+        return {
+            "parameters": sum(encoder.n_parameters for encoder in encoders),
+            "encoders": sum(encoder.nbytes for encoder in encoders),
+            "channels": channels,
+            "rows": sum(rows.nbytes for rows in known.memory.values()),
+        }
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns of X, the task column included."""
+        known = self._learnt("n_features_in_")
+        return len(known.columns) + (self.task_column is not None)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the columns, where X had names; the task column is not among them."""
+        names = list(self._learnt("feature_names_in_").columns.by_name)
+        if set(names) <= set(names_of_array(len(names) + 1)):  # one may be the task column
+            raise AttributeError("The columns of X had no names.")
+        return np.array(names, dtype=object)
+
+    @property
+    def columns_(self) -> Columns:
+        """The columns of the table, their kinds and categories."""
+        columns: Columns = self._learnt("columns_").columns
+        return columns
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def by_task(asked: Asked) -> Iterator[tuple[TaskName | None, NDArray[np.intp]]]:
+    """The rows of each task; tasks that are not known come together."""
+    unseen = []
+    for place, rows in rows_by_code(asked.place):
+        name = asked.tasks[place]
+        if name is None:
+            unseen.append(rows)
+        else:
+            yield name, rows
+    if unseen:
+        yield None, np.concatenate(unseen)
+
+
+def rows_by_code(codes: NDArray[Any]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Each code that occurs, and its rows in their order.
+
+    >>> [(code, rows.tolist()) for code, rows in rows_by_code(np.array([1, 0, 1]))]
+    [(0, [1]), (1, [0, 2])]
+    """
+    order = np.argsort(codes, kind="stable")
+    found, first = np.unique(codes[order], return_index=True)
+    yield from zip(found.tolist(), np.split(order, first[1:]), strict=True)
+
+
+def _check_spelling(table: Table, columns: Columns) -> None:
+    """A column that nobody knows beside a known one that is missing is likely a typing error."""
+    known = columns.by_name
+    missing = [name for name in known if name not in table.columns]
+    if len(missing) == len(known):
+        names = ", ".join(map(repr, list(known)[:_FEW]))
+        raise InputError(f"None of the known columns is in X: {names}, ….", see=PAGE)
+    for name in table.columns:
+        if name not in known:
+            hint = did_you_mean(name, [other for other in missing if not _numbered(name, other)])
+            if hint:
+                raise InputError(f"Column {name!r} is not known.{hint}", see=PAGE)
+
+
+def _numbered(name: str, other: str) -> bool:
+    """Whether two names differ in their numbers alone: sensor_1 is not sensor_12 misspelt."""
+    return re.sub(r"\d+", "", name) == re.sub(r"\d+", "", other)
