@@ -85,7 +85,7 @@ def _tree_digest(tree: Any) -> bytes:
         if not len(level):
             return digest.digest()
     for rest in (left, right, feature, threshold):  # as it stands: nobody waits for a file
-        digest.update(np.ascontiguousarray(rest))
+        digest.update(np.ascontiguousarray(rest).tobytes())
     return digest.digest()
 
 
