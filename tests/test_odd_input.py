@@ -457,6 +457,7 @@ def test_a_module_is_not_a_function_that_makes_one(network):
     [
         (lambda: SillyForest(chanel="ridge"), "channel"),
         (lambda: SillyForest.best(chanel="leaf"), "channel"),
+        (lambda: SillyForest().set_params(chanel="leaf"), "channel"),
         (lambda: SillyForest(n_estimator=3), "n_estimators"),
         (lambda: SillyNetwork.best(epoch=3), "epochs"),
         (lambda: SillyNetwork(recipes="strong"), "recipe"),
