@@ -93,6 +93,27 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
         made: Self = super().__new__(cls)
         return made
 
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters by name, as scikit-learn's estimators do.
+
+        Parameters
+        ----------
+        **parameters
+            Those of the constructor; ``channel__strength=1`` changes one of a part's.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ParameterTypeError
+            If there is no such parameter; the message says which one was perhaps meant.
+        """
+        check_parameters(type(self), (name.partition("__")[0] for name in parameters))
+        changed: Self = super().set_params(**parameters)
+        return changed
+
     # What a subclass brings
 
     @abstractmethod

@@ -36,9 +36,9 @@ _INTERVAL_ROWS = 20.0  # rows' worth of all tasks' errors in a task's own scale 
 class LifelongClassifier(LifelongModel):
     """Classes of many related tasks in one table, each better than alone and than pooled.
 
-    Each task grows a forest of its own. All tasks share a forest and a linear model on all rows,
-    which also read how far a number is from its task's mean. A task's answer mixes the three by
-    weights that held-out rows have chosen.
+    Each task grows a forest of its own. All tasks share a forest, boosted trees and a linear model
+    on all rows, which may also read how far a number is from its task's mean. A task's answer mixes
+    them by weights that held-out rows have chosen.
 
     Parameters
     ----------

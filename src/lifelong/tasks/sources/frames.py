@@ -1,6 +1,7 @@
 """Streams from tables: pandas or polars frames, CSV or Parquet files; a column names the task."""
 
 import csv
+from collections import Counter
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +14,8 @@ from lifelong._random import RandomState, seed_from
 from lifelong._words import did_you_mean
 from lifelong.exceptions import DatasetError, InputError, MissingExtraError
 from lifelong.tasks.base import Task, TaskName, TaskStream
+
+_DATES = {"M", "m"}  # numpy's kinds of dates and differences of dates
 
 
 def from_frame(
@@ -61,6 +64,9 @@ def from_frame(
     TaskStream(2 tasks: 'a', 'b')
     """
     names = list(getattr(frame, "columns", frame))
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(f"There is more than one column {twice[0]!r}. Rename all but one.")
     chosen = {task_column, label_column, test_column}
     if feature_columns is not None:
         features = list(feature_columns)
@@ -76,6 +82,8 @@ def from_frame(
         )
     X = np.column_stack([_numbers(frame[name], name) for name in features])
     tasks = _values(frame[task_column])
+    if tasks.dtype.kind in _DATES:
+        raise InputError(f"Column {task_column!r} holds dates, which name no tasks. Give text.")
     labels = _values(frame[label_column])
     if test_column:
         testing = _numbers(frame[test_column], test_column).astype(bool)
@@ -212,8 +220,14 @@ def _values(column: Any) -> NDArray[Any]:
 
 
 def _numbers(column: Any, name: str | None) -> NDArray[np.float64]:
+    values = _values(column)
+    if values.dtype.kind in _DATES:
+        raise InputError(
+            f"Column {name!r} holds dates or times, which are no numbers. Name others in"
+            " feature_columns."
+        )
     try:
-        return _values(column).astype(np.float64)
+        return values.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"Column {name!r} does not hold numbers only ({error}). Name others in feature_columns."
