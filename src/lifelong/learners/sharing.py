@@ -1,8 +1,8 @@
 """Learning from tables of related tasks: functions from what is known to what is known next.
 
-Every task has a forest of its own. All tasks share one encoder (a forest, boosted trees and a linear
-model on the rows of all of them), made anew whenever tasks or rows have doubled. A task's channel
-mixes these opinions by weights that held-out rows have chosen
+Every task has a forest of its own. All tasks share one encoder (a forest, boosted trees and a
+linear model on the rows of all of them), made anew whenever tasks or rows have doubled. A task's
+channel mixes these opinions by weights that held-out rows have chosen
 (:mod:`lifelong.channels.stacking`).
 """
 
