@@ -1,17 +1,21 @@
-"""scikit-learn's own checks on both learners in their one-task form."""
+"""scikit-learn's own checks on all learners in their one-task form."""
 
 import warnings
 
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from lifelong import SillyForest, SillyNetwork
+from lifelong import LifelongClassifier, LifelongRegressor, SillyForest, SillyNetwork
 
 # The one list of checks that cannot apply: to which learners, and why.
 CANNOT_APPLY = {
     "check_array_api_input": (
         lambda learner: True,
         "experimental; only runs with SCIPY_ARRAY_API set before SciPy is imported",
+    ),
+    "check_sample_weight_equivalence_on_dense_data": (
+        lambda learner: isinstance(learner, LifelongClassifier | LifelongRegressor),
+        "wants a weight of 2 to be two rows to the last bit; forests draw rows",
     ),
     "check_methods_subset_invariance": (
         lambda learner: isinstance(learner, SillyNetwork) and learner.channel == "ridge",
@@ -27,6 +31,8 @@ LEARNERS = [
     SillyNetwork((16,), epochs=40, lr=1e-2, channel="neighbours", random_state=0),
     SillyForest(channel="ridge", random_state=0),
     SillyNetwork((16,), epochs=40, lr=1e-2, channel="ridge", random_state=0),
+    LifelongClassifier(n_estimators=20, random_state=0),
+    LifelongRegressor(n_estimators=20, random_state=0),
 ]
 
 
@@ -51,5 +57,9 @@ def test_scikit_learns_contract_holds(learner, check):
 
 
 def test_every_exception_is_still_a_check_of_scikit_learn():
-    names = {check.func.__name__ for _, check in estimator_checks_generator(SillyForest())}
+    names = {
+        check.func.__name__
+        for learner in (SillyForest(), LifelongClassifier())
+        for _, check in estimator_checks_generator(learner)
+    }
     assert set(CANNOT_APPLY) <= names

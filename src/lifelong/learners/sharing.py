@@ -45,7 +45,7 @@ OWN_GROWTH = 1.25
 
 SHARED_GROWTH = 2.0
 """The shared encoder is made anew when tasks or rows have become so many times more. All makings
-together then take at most twice the rows that there are."""
+together then take at most twice the rows that there are; new labels of known tasks come on top."""
 
 SHARED_TREES = 3
 """How many times as many trees the shared forest has as a task's own: it has more rows to tell
@@ -423,14 +423,25 @@ def grow_own(known: TablesKnown, lesson: TableLesson, settings: Settings) -> Tab
 
 
 def sharing_is_due(known: TablesKnown) -> bool:
-    """Whether tasks or rows have doubled since the shared encoder was made."""
-    if known.shared is None:
+    """Whether tasks or rows have doubled since the shared encoder was made, or labels have come
+    that it would have to tell from those that it knows.
+    """
+    if known.shared is None or _lacks_labels(known, known.shared.linear.n_answers):
         return True
     n_rows = sum(record.n_rows for record in known.tasks.values())
     return (
         len(known.tasks) >= SHARED_GROWTH * len(known.shared.tasks)
         or n_rows >= SHARED_GROWTH * known.shared.n_rows
     )
+
+
+def _lacks_labels(known: TablesKnown, n_shared: int) -> bool:
+    """Whether a task has both labels that the shared encoder knows and labels that it does not."""
+    if n_shared >= known.n_answers:
+        return False
+    old = known.presence[:, :n_shared].any(axis=1)
+    new = known.presence[:, n_shared:].any(axis=1)
+    return bool((old & new).any())
 
 
 def share(known: TablesKnown, settings: Settings) -> TablesKnown:
