@@ -160,7 +160,7 @@ class Nodes(NamedTuple):
     feature: NDArray[np.int32]
     threshold: NDArray[np.float64]
     value: NDArray[np.float64] | None  # (nodes, K)
-    missing: NDArray[np.uint8]  # 1: rows that miss the number go left
+    missing: NDArray[np.uint8] | None = None  # 1: rows that miss the number go left
 
 
 class StoredTrees(Sequence[Tree]):
@@ -218,4 +218,6 @@ def _check(nodes: Nodes, n_features: int, at: str) -> None:
 def _tree(nodes: Nodes, n_features: int) -> Tree:
     """scikit-learn's tree of checked nodes."""
     left, right, feature, threshold, value, missing = nodes
+    if missing is None:
+        missing = np.zeros(len(left), dtype=np.uint8)
     return tree_from_nodes(left, right, feature, threshold, missing, n_features, value)
