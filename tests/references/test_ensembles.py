@@ -23,13 +23,43 @@ def test_lmc_adds_modules_when_the_input_shifts_and_none_when_it_does_not(flat: 
     assert all(module.frozen for module in there.model_.all_modules())
 
 
-def test_lmcs_modules_note_their_statistics_and_freeze(flat: TaskStream) -> None:
+def test_lmcs_statistics_are_of_batch_means_not_of_rows(flat: TaskStream) -> None:
     learner = teach(tiny("lmc"), flat[:1])
     losses = training_losses(learner.model_, torch.from_numpy(flat[0].X_train))
+    draw = torch.Generator().manual_seed(0)
+    batches = torch.randint(len(flat[0].X_train), (4000, 32), generator=draw)
     for layer, s in zip(learner.model_.modular_layers(), losses, strict=True):
         module = layer.modules_[0]
-        torch.testing.assert_close(module.mean, s[:, 0].mean())
-        torch.testing.assert_close(module.std, s[:, 0].std(correction=0))
+        batch_means = s[:, 0][batches].mean(dim=1)
+        torch.testing.assert_close(module.mean, batch_means.mean(), rtol=0.02, atol=0)
+        torch.testing.assert_close(module.std, batch_means.std(), rtol=0.05, atol=0)
+        assert float(module.std) < 0.2 * float(s.std())
+        assert module.z(module.mean + 3 * s.std()) > 4
+
+
+def test_reconstruction_trains_the_decoder_and_neither_the_function_nor_what_is_below() -> None:
+    layer = ModularLayer(3, 4, None, temperature=0.5, prior_temperature=0.1)
+    module = layer.add_module_()
+    x = torch.randn(6, 3, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    module(x)[1].mean().backward()
+    assert all(weight.grad is not None for weight in module.decoder.parameters())
+    assert all(weight.grad is None for weight in module.function.parameters())
+    assert x.grad is None
+
+
+def test_in_a_projection_the_layers_above_pass_gradients_down_but_not_through_targets() -> None:
+    layer = ModularLayer(3, 4, None, temperature=0.5, prior_temperature=0.1)
+    module = layer.add_module_().requires_grad_(False)
+    x = torch.randn(6, 3, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    (gradient,) = torch.autograd.grad(layer(x, None, s_trains_function=True)[1].mean(), x)
+    again = x.detach().clone().requires_grad_()
+    reconstruction = module.decoder(module.function(again))
+    by_hand = ((reconstruction - x.detach()) ** 2).mean()
+    torch.testing.assert_close(gradient, torch.autograd.grad(by_hand, again)[0])
+
+
+def test_lmcs_modules_freeze_when_their_task_ends(flat: TaskStream) -> None:
+    learner = teach(tiny("lmc"), flat[:1])
     old = [layer.modules_[0] for layer in learner.model_.modular_layers()]
     learner.partial_fit(flat[1].X_train, flat[1].y_train, task="second")
     new = [layer.modules_[0] for layer in learner.model_.modular_layers()]
