@@ -1,13 +1,20 @@
 """LMC, Model Zoo and CoSCL: several networks or modules at work together."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
+from rounds import a_round
 from tiny_references import make_stream, taught, teach, tiny
+from torch import nn
 from torch.nn.functional import kl_div
 
 from lifelong import Recipe, TaskStream
-from lifelong.references.coscl import Cooperation, disagreement
+from lifelong.nets.architectures import build
+from lifelong.references.best_state import BestState, held_out
+from lifelong.references.coscl import Cooperation, disagreement, with_dropout
+from lifelong.references.fisher import batched_fisher
 from lifelong.references.lmc import training_losses
 from lifelong.references.model_zoo import sampling_weights, training_loss
 from lifelong.references.modular import ModularLayer
@@ -166,6 +173,61 @@ def test_coscls_learners_together_are_about_as_large_as_one_network(images: Task
         return learner.partial_fit(task.X_train, task.y_train, task="first").sizes()["parameters"]
 
     assert n_weights("coscl") == pytest.approx(n_weights("none"), rel=0.15)
+
+
+def test_coscl_drops_maps_where_images_are_halved_and_units_of_dense_layers() -> None:
+    network = with_dropout(build("cnn", (3, 16, 16), 0.1))
+    plain = build("cnn", (3, 16, 16), 0.1)
+    assert list(network.state_dict()) == list(plain.state_dict())  # saved networks still fit
+    shares = [layer.p for layer in network.modules() if isinstance(layer, nn.Dropout)]
+    assert shares == [0.25] * 4 + [0.5] * 2
+
+
+def test_the_fisher_of_fitted_rows_does_not_vanish_because_dropout_is_at_work() -> None:
+    # Rows that are far apart are soon fitted: without dropout hardly any gradient is left.
+    X = torch.cat([torch.full((30, 8), -1.0), torch.full((30, 8), 1.0)])
+    y = torch.arange(2).repeat_interleave(30)
+    learner = tiny("coscl", recipe=Recipe(iterations=400, batch_size=32, lr=1e-2))
+    learner.partial_fit(X.numpy(), y.numpy(), task="far apart")
+    held = sum(float(F.sum()) for F in learner.penalty_.curvature)
+    model = copy.deepcopy(learner.model_)
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    weights = list(model.trunks.parameters())
+    without = batched_fisher(model, weights, a_round(X, y), 20)
+    assert held > 3 * sum(float(F.sum()) for F in without)
+    assert not any(module.training for module in learner.model_.modules())
+
+
+def test_coscl_ends_with_the_state_that_held_out_rows_liked_best() -> None:
+    model = nn.Linear(1, 1, bias=False)
+    best = BestState(model, lambda: (model.weight - 3).abs().sum(), every=2)
+    for value in (1.0, 2.9, 3.2, 2.5, 7.0, 9.0):
+        with torch.no_grad():
+            model.weight.fill_(value)
+        model.train()
+        best.after_step()
+    best.restore()
+    assert float(model.weight.detach()) == pytest.approx(2.9)  # looked at after steps 2, 4 and 6
+    assert not model.training
+
+
+def test_coscls_held_out_rows_are_not_learnt_from() -> None:
+    shown, held = held_out(50, 0.1, rng=np.random.default_rng(0))
+    assert sorted([*shown.tolist(), *held.tolist()]) == list(range(50))
+    assert len(held) == 5
+    assert [len(rows) for rows in held_out(3, 0.5, rng=np.random.default_rng(0))] == [2, 1]
+    assert [len(rows) for rows in held_out(1, 0.5, rng=np.random.default_rng(0))] == [1, 0]
+
+
+def test_coscls_importance_adds_up_around_the_last_weights(flat: TaskStream) -> None:
+    after_one = teach(tiny("coscl"), flat[:1]).penalty_
+    learner = teach(tiny("coscl"), flat[:2])
+    for c, theta in zip(learner.penalty_.centre, learner.model_.trunks.parameters(), strict=True):
+        torch.testing.assert_close(c, theta.detach(), rtol=0, atol=0)
+    pairs = zip(learner.penalty_.curvature, after_one.curvature, strict=True)
+    assert all((now >= before).all() for now, before in pairs)
 
 
 def test_coscl_gates_features_sums_them_and_has_a_penalty(flat: TaskStream) -> None:

@@ -5,14 +5,14 @@ import copy
 import numpy as np
 import pytest
 import torch
+from rounds import a_round
 from tiny_references import make_stream, taught, teach, tiny
 from torch import nn
 
 from lifelong import Recipe, TaskStream
-from lifelong.learners.knowledge import Lesson, TaskRecord
 from lifelong.nets.architectures import Standardise, build
 from lifelong.references import ewc, si
-from lifelong.references.base import NetworkKnowledge, Round, SharedTrunk
+from lifelong.references.base import SharedTrunk
 from lifelong.references.fisher import _by_layers, _row_by_row, batched_fisher, diagonal_fisher
 from lifelong.references.quadratic import Quadratic
 from lifelong.references.si import PathIntegral, importance
@@ -22,15 +22,6 @@ def some_tensors(*, seed: int, positive: bool = False) -> tuple[torch.Tensor, ..
     make = torch.Generator().manual_seed(seed)
     tensors = [torch.randn(shape, generator=make) for shape in ((4, 3), (5,))]
     return tuple(tensor.abs() if positive else tensor for tensor in tensors)
-
-
-def a_round(inputs: torch.Tensor, targets: torch.Tensor) -> Round:
-    X = inputs.numpy()
-    y = targets.numpy()
-    counts = np.bincount(y)
-    lesson = Lesson("t", X, y, TaskRecord(np.arange(len(counts)), counts))
-    known = NetworkKnowledge(seed=0, in_shape=X.shape[1:])
-    return Round(0, inputs, targets, len(y) / len(counts), lesson, known)
 
 
 def test_the_penalty_gradient_is_what_autograd_says() -> None:

@@ -145,6 +145,10 @@ class Round(NamedTuple):
         lesson = self.lesson
         return generator(self.known.seed, lesson.task, purpose, lesson.record.n_rows)
 
+    def some(self, numbers: torch.Tensor) -> "Round":
+        """The same round with some of its rows."""
+        return self._replace(inputs=self.inputs[numbers], targets=self.targets[numbers])
+
     def loss(self, model: nn.Module, batch: torch.Tensor) -> torch.Tensor:
         """Cross-entropy of a batch of the rows on the task's own head."""
         return cross_entropy(model(self.inputs[batch], self.task), self.targets[batch])

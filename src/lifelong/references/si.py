@@ -108,18 +108,18 @@ class SI(NetworkLearner):
             before_step=pull_back(weights, penalty, 2 * c),
             after_step=path.after_step,
         )
-        new = self._importances(path, weights, previous)
+        new = Quadratic(self._importances(path, weights, previous), copies(weights))
         if penalty is not None:
-            new = [Omega + omega for Omega, omega in zip(penalty.curvature, new, strict=True)]
-        return {"penalty": Quadratic(tuple(new), copies(weights))}
+            new = penalty.accumulated(new)  # Ω += ω
+        return {"penalty": new}
 
     @torch.no_grad()
     def _importances(
         self, path: PathIntegral, weights: Sequence[torch.Tensor], previous: Tensors
-    ) -> list[torch.Tensor]:
+    ) -> Tensors:
         """ω of the task."""
         moves = zip(path.total, weights, previous, strict=True)
-        return [importance(W, now - was, self.xi) for W, now, was in moves]
+        return tuple(importance(W, now - was, self.xi) for W, now, was in moves)
 
     def _remembered(self, known: Any) -> Iterable[torch.Tensor]:
         return penalty_tensors(known)
