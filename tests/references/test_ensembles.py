@@ -1,6 +1,7 @@
 """LMC, Model Zoo and CoSCL: several networks or modules at work together."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,12 +12,14 @@ from torch import nn
 from torch.nn.functional import kl_div
 
 from lifelong import Recipe, TaskStream
+from lifelong.experiments.catalogue.settings import OWN
 from lifelong.nets.architectures import build
+from lifelong.nets.augmentation import Augment
 from lifelong.references.best_state import BestState, held_out
 from lifelong.references.coscl import Cooperation, disagreement, with_dropout
 from lifelong.references.fisher import batched_fisher
 from lifelong.references.lmc import training_losses
-from lifelong.references.model_zoo import sampling_weights, training_loss
+from lifelong.references.model_zoo import ModelZoo, sampling_weights, training_loss
 from lifelong.references.modular import ModularLayer
 
 
@@ -116,6 +119,19 @@ def test_every_round_adds_a_network_for_the_new_task_and_some_old_ones(flat: Tas
     assert members[1] == [1, 0]
     assert members[2][0] == 2
     assert len(members[2]) == 2
+
+
+def test_the_zoo_crops_and_flips_by_default_for_the_authors_hundred_epochs() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3, 8, 8)).astype(np.float32)  # noise looks like its mirror image
+    short = replace(ModelZoo.default_recipe, epochs=1)
+    learner = tiny("model-zoo", network="cnn", width=0.05, recipe=short)
+    learner.partial_fit(X, np.arange(40) % 2, task="noise")
+    front = learner.model_.members[0].network.trunk[0]
+    assert isinstance(front[0], Augment)
+    assert bool(front[0].mirrors)
+    assert ModelZoo.default_recipe.epochs == 100
+    assert Recipe(**OWN["model-zoo"]["recipe"]) == ModelZoo.default_recipe
 
 
 def test_the_zoo_answers_with_the_mean_over_the_networks_that_know_the_task(

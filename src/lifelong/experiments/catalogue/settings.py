@@ -44,15 +44,17 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "prognn": _RMSPROP,
     "df-cnn": _RMSPROP,
     "lmc": {"recipe": {"epochs": 20, "batch_size": 64, "lr": 1e-3}},
+    # Crops, flips and epochs of its authors: nothing is shortened.
     "model-zoo": {
         "recipe": {
-            "epochs": 12,
+            "epochs": 100,
             "batch_size": 16,
             "optimiser": "sgd",
             "lr": 0.01,
             "momentum": 0.9,
             "weight_decay": 1e-5,
             "schedule": "cosine",
+            "augment": True,
         }
     },
     "coscl": {"recipe": {"epochs": 15, "batch_size": 64, "lr": 1e-3}},
