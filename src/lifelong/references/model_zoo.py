@@ -92,9 +92,9 @@ class ModelZoo(NetworkLearner):
 
     All rows are kept. As in the paper the weights look at seen tasks only, and no old net is ever
     trained again; images are cropped and mirrored at random (mirrored only where rows look like
-    their mirror images). Its small wide-residual net is here the same base network as everyone's. More
-    rows of a known task are a further round: a new net that learns from all rows of the task, and
-    old tasks beside it.
+    their mirror images). Its small wide-residual net is here the same base network as everyone's.
+    More rows of a known task are a further round: a new net that learns from all rows of the task,
+    and old tasks beside it.
 
     Parameters
     ----------
