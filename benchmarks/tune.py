@@ -98,7 +98,8 @@ def of_network(base: Mapping[str, Any], **choices: Sequence[Any]) -> Space:
     return Space({**defaults, **base}, {**around, **choices})
 
 
-_LAMBDAS = (1e4, 10, 100, 1e3, 1e5)  # the first value is that of the first trial
+# The first value is that of the first trial; None: the learner's own rule.
+_LAMBDAS = (None, 10, 100, 1e3, 1e4)
 SPACES: dict[str, Space] = {
     "silly-n": of_network(PLAIN),
     "silly-n-best": of_network(STRONG),

@@ -10,6 +10,7 @@ from tiny_references import make_stream, taught, teach, tiny
 from torch import nn
 
 from lifelong import Recipe, TaskStream
+from lifelong.learners.base import Learner
 from lifelong.nets.architectures import Standardise, build
 from lifelong.references import ewc, si
 from lifelong.references.base import SharedTrunk
@@ -193,3 +194,31 @@ def test_a_weight_that_made_the_loss_worse_has_no_importance() -> None:
 def test_default_strengths_follow_the_rows_per_class() -> None:
     assert [ewc.default_strength(n) for n in (50, 500)] == pytest.approx([10_000, 1000])
     assert [si.default_strength(n) for n in (50, 500)] == pytest.approx([10_000, 100])
+
+
+@pytest.mark.parametrize("name", ["ewc", "o-ewc", "si"])
+def test_a_shorter_training_has_a_weaker_default_penalty(name: str, flat: TaskStream) -> None:
+    # λ and c of 500 × 256 rows held a training of 60 × 32 rows so fast that it learnt little.
+    task = flat[0]
+    short = tiny(name).partial_fit(task.X_train, task.y_train, task="first")
+    usual = {"ewc": 20_000.0, "o-ewc": 20_000.0, "si": 40_000.0}[name]  # at 25 rows per class
+    held = tiny(name, strength=usual).partial_fit(task.X_train, task.y_train, task="first")
+
+    def moved(learner: Learner) -> float:
+        before = [weight.detach().clone() for weight in learner.model_.trunk.parameters()]
+        learner.partial_fit(flat[1].X_train, flat[1].y_train, task="second")
+        after = [weight.detach() for weight in learner.model_.trunk.parameters()]
+        return sum(float(((a - b) ** 2).sum()) for a, b in zip(after, before, strict=True))
+
+    assert moved(short) > 2 * moved(held)
+
+
+def test_default_strengths_fall_with_the_rows_that_training_sees() -> None:
+    shown = [128_000, 32_000, 7680]
+    assert [ewc.default_strength(50, n) for n in shown] == pytest.approx([1e4, 1250, 147], rel=0.01)
+    assert [si.default_strength(50, n) for n in shown] == pytest.approx([1e4, 2500, 600])
+    assert ewc.default_strength(50, 10**7) == 10_000  # longer than usual: not tuned, so not more
+    recipe = Recipe(iterations=10, batch_size=8)
+    now = a_round(torch.zeros(20, 3), torch.arange(20) % 2)
+    assert now.rows_shown(recipe) == 80
+    assert now.rows_shown(Recipe(epochs=3, batch_size=64)) == 60

@@ -1,5 +1,6 @@
 """DF-CNN: the deconvolutional factorised CNN (Lee, Stokes & Eaton, IJCAI 2019)."""
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import ClassVar
@@ -20,7 +21,7 @@ _MAPPED_CHANNELS = (24, 48, 64, 72, 80)  # after the task's transposed convoluti
 
 def glorot_uniform(*shape: int, fan_in: float, fan_out: float) -> torch.Tensor:
     """Random numbers between ±√(6 / (fan_in + fan_out)): what the authors start from."""
-    limit = (6 / (fan_in + fan_out)) ** 0.5
+    limit = math.sqrt(6 / (fan_in + fan_out))
     return limit * (2 * torch.rand(shape) - 1)
 
 

@@ -222,7 +222,7 @@ class RanDumb(Learner):
         if X.ndim != 4:
             return False
         if self.flip is None:
-            return X.shape[1] == 3
+            return len(X[0]) == 3
         return self.flip
 
     def _covariance(self, known: RandomFeaturesKnowledge) -> Array:
