@@ -1,6 +1,5 @@
 """EWC: elastic weight consolidation (Kirkpatrick et al., PNAS 2017)."""
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -25,10 +24,11 @@ def default_strength(rows_per_class: float, rows_shown: float = USUAL_ROWS_SHOWN
     """λ = 10 000 at 50 rows per class and 1000 at 500, for 500 steps of 256 rows; less for less.
 
     A network that has seen fewer rows is less sure of its answers, so that its Fisher information
-    is larger, and it has fewer steps to get away from the penalty.
+    is larger, and it has fewer steps to learn beside the penalty. The square is from trials on the
+    tuning stream: of 10, 100 and 1000 the best λ for 120 steps of 64 rows is 100.
     """
     trained = min(1.0, rows_shown / USUAL_ROWS_SHOWN)
-    return 10_000 * 50 / rows_per_class * trained * math.sqrt(trained)
+    return 10_000 * 50 / rows_per_class * trained * trained
 
 
 class EWC(NetworkLearner):
@@ -45,8 +45,8 @@ class EWC(NetworkLearner):
     Parameters
     ----------
     strength : float, optional
-        λ; if left out, 10 000 · 50 / (rows per class) for 500 steps of 256 rows, and by the power
-        of 1.5 less for a training that sees fewer rows. To be tuned for any other budget.
+        λ; if left out, 10 000 · 50 / (rows per class) for 500 steps of 256 rows; a training that
+        sees the share r of these rows has r² of it. To be tuned for any other budget.
     fisher_rows : int, default 1000
         At most so many rows for the Fisher information.
     network, width, recipe, device, random_state

@@ -29,7 +29,7 @@ from lifelong.references.quadratic import (
 def default_strength(rows_per_class: float, rows_shown: float = USUAL_ROWS_SHOWN) -> float:
     """c = 10 000 at 50 rows per class and 100 at 500, for 500 steps of 256 rows; less for less."""
     trained = min(1.0, rows_shown / USUAL_ROWS_SHOWN)
-    return 10_000 * (50 / rows_per_class) ** 2 * trained
+    return 10_000 * (50 / rows_per_class) ** 2 * trained * trained
 
 
 class PathIntegral:
@@ -72,8 +72,8 @@ class SI(NetworkLearner):
     Parameters
     ----------
     strength : float, optional
-        c; if left out, 10 000 · (50 / rows per class)² for 500 steps of 256 rows, and in proportion
-        less for a training that sees fewer rows. To be tuned for any other budget.
+        c; if left out, 10 000 · (50 / rows per class)² for 500 steps of 256 rows; a training that
+        sees the share r of these rows has r² of it. To be tuned for any other budget.
     xi : float, default 0.1
         ξ, which bounds the importance of a weight that hardly moved.
     network, width, recipe, device, random_state
