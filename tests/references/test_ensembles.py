@@ -90,16 +90,27 @@ def test_lmc_mixes_by_reconstruction_and_prior() -> None:
     torch.testing.assert_close(mixed, (weights[:, :, None] * outputs).sum(dim=1))
 
 
-def test_a_module_that_came_later_is_judged_by_each_row() -> None:
+def test_a_task_asks_only_the_modules_of_its_time() -> None:
     layer = ModularLayer(3, 4, None, temperature=0.5, prior_temperature=0.1)
     layer.add_module_(), layer.add_module_()
     x = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))
-    together, s = layer(x, torch.tensor([0.7]))
-    mean = torch.stack([torch.full((6,), 0.7), s[:, 1]], dim=1)
-    weights = (-s.log() / 0.5 - mean.log() / 0.1).softmax(dim=1)
+    prior = torch.tensor([0.7, 0.4])
+    together, s = layer(x, prior)
+    weights = (-s.log() / 0.5 - prior.log() / 0.1).softmax(dim=1)
     outputs = torch.stack([module(x)[0] for module in layer.modules_], dim=1)
     torch.testing.assert_close(together, (weights[:, :, None] * outputs).sum(dim=1))
-    torch.testing.assert_close(layer(x[:1], torch.tensor([0.7]))[0], together[:1])
+    layer.add_module_()
+    torch.testing.assert_close(layer(x, prior)[0], together)
+    torch.testing.assert_close(layer(x[:1], prior)[0], together[:1])
+
+
+def test_lmc_forgets_nothing_when_modules_are_added() -> None:
+    shifted = make_stream((8,), shift=6.0)
+    learner = teach(tiny("lmc"), shifted[:1])
+    before = learner.predict_proba(shifted[0].X_test, "first")
+    teach(learner, shifted[1:])
+    assert len(learner.model_.modular_layers()[0].modules_) > 1
+    np.testing.assert_array_equal(learner.predict_proba(shifted[0].X_test, "first"), before)
 
 
 def test_the_zoo_draws_badly_known_tasks_more_often() -> None:

@@ -34,7 +34,9 @@ class LMC(NetworkLearner):
     gradients of their s down to it. The layers are our base CNN's convolutions (the authors:
     four of 64 channels), the head reads the last one, and on flat rows the layers are dense. At
     inference s̄ is the mean over the task's training rows, so that predictions do not depend on
-    which rows are asked together. More rows of a known task train its head alone.
+    which rows are asked together, and only modules of the task's time are asked: the task is known
+    here, and later modules, which never saw its rows, would take its inputs over. More rows of a
+    known task train its head alone.
 
     Parameters
     ----------

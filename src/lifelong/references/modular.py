@@ -109,17 +109,20 @@ class ModularLayer(nn.Module):
         """The mixed output, and s of all modules (n, M).
 
         w ∝ softmax(−log s / temp) · softmax(−log s̄ / prior_temp), where s̄ (M,) is the mean over
-        the batch, or ``prior``: the means over the task's training rows. A module from after that
-        time is judged by each row alone. No gradient runs through w.
+        the batch, or ``prior``: the means over the task's training rows. Modules from after that
+        time are not asked. No gradient runs through w.
         """
-        answers = [module(x, s_trains_function=s_trains_function) for module in self.modules_]
+        modules = self.own_modules()
+        if prior is not None:
+            modules = modules[: len(prior)]
+        answers = [module(x, s_trains_function=s_trains_function) for module in modules]
         outputs, losses = zip(*answers, strict=True)
         s = torch.stack(losses, dim=1)  # (n, M)
         known = s.detach().clamp(min=1e-12)
         if prior is None:
             mean = known.mean(dim=0, keepdim=True)
         else:
-            mean = _padded(prior, known)
+            mean = prior.clamp(min=1e-12)[None]
         agreement = -known.log() / self.temperature - mean.log() / self.prior_temperature
         w = agreement.softmax(dim=1)  # (n, M)
         w = w.view(*w.shape, *[1] * (outputs[0].ndim - 1))
@@ -135,11 +138,6 @@ def _convolution_module(n_in: int, n_out: int, stride: int) -> Module:
     convolution = nn.Conv2d(n_in, n_out, 3, stride=stride, padding=1)
     decoder = nn.ConvTranspose2d(n_out, n_in, 3, stride=stride, padding=1)
     return Module(nn.Sequential(convolution, nn.BatchNorm2d(n_out), nn.ReLU()), decoder)
-
-
-def _padded(prior: torch.Tensor, s: torch.Tensor) -> torch.Tensor:
-    """The prior (M',) of the modules of that time, and s itself for later ones: (n, M)."""
-    return torch.cat([prior.clamp(min=1e-12).expand(len(s), -1), s[:, len(prior) :]], dim=1)
 
 
 class Prior(nn.Module):
