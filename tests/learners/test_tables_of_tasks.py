@@ -449,12 +449,14 @@ def test_all_tasks_can_be_forgotten_and_others_be_learnt(make, target):
     for site in SITES:
         model.forget(site)
     assert not model.tasks_
+    assert len(model.columns_) == 0
     with pytest.raises(NotLearntError):
         model.predict(NEW)
     other = pd.DataFrame({"site": ["x", "y"] * 10, "size": np.arange(20.0)})
     model.partial_fit(other, FRAME[target][:20].to_numpy())
     assert [column.name for column in model.columns_] == ["size"]
-    assert len(model.predict(other)) == 20
+    never = make().fit(other, FRAME[target][:20].to_numpy())
+    assert same(model, never, other)
 
 
 @each_model

@@ -30,7 +30,7 @@ def forget(known: TablesKnown, task: TaskName, settings: Settings) -> TablesKnow
     gone = known.tasks[task]
     rest = replace(known.without_task(task), shared=None, common=(), unseen=())
     if not rest.tasks:
-        return rest
+        return replace(TablesKnown(known.seed, (0,)), batches=known.batches)
     labels = _labels_that_stay(rest, gone)
     columns = _columns_that_stay(rest)
     if labels.all() and columns.is_everything:

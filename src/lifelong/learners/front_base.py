@@ -124,8 +124,6 @@ class LifelongModel(Learner):
         settings = self._settings()
         check_same_index(X, y)
         check_same_index(X, sample_weight, "sample_weight")
-        if known is not None and not known.tasks:  # all have been forgotten
-            known = replace(TablesKnown(known.seed, (0,)), batches=known.batches)
         table, names = self._table_and_tasks(X, task, known)
         targets = self._targets(y, len(table))
         weights = None
@@ -138,7 +136,7 @@ class LifelongModel(Learner):
             weights = weights[counts]
         if known is None:
             known = TablesKnown(seed_from(self.random_state), (0,))
-        elif not is_frame(X):
+        elif known.tasks and not is_frame(X):
             table = self._by_position(known, table)
         columns = known.columns.learnt(table)
         rows = columns.rows(table)

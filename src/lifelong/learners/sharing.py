@@ -22,6 +22,7 @@ from lifelong.encoders.answers import Aim, AnsweringForest, Answers, Targets, gr
 from lifelong.encoders.shared import SharedEncoder, TaskRows, draw_in_bag, fit_shared
 from lifelong.learners.knowledge import TaskRecord, TasksKnown, renamed, without
 from lifelong.rows.columns import Columns
+from lifelong.rows.targets import LARGEST
 from lifelong.rows.views import TREE_VIEW, TreeView
 from lifelong.schema import (
     Array,
@@ -65,8 +66,8 @@ class TableRows:
     def problem(self, lengths: Mapping[str, Any]) -> str | None:
         """What a file has wrong: numbers that no table has."""
         del lengths
-        if np.isinf(self.X).any():
-            return "holds infinite numbers"
+        if np.isinf(self.X).any() or not (np.abs(self.targets) < LARGEST).all():
+            return "holds infinite or too large numbers"
         if self.weights is not None and (self.weights <= 0).any():
             return "has rows that do not count"
         return None

@@ -9,8 +9,10 @@ from sklearn.utils import column_or_1d
 from lifelong.exceptions import InputError, InputTypeError
 from lifelong.rows.frames import PAGE, is_missing
 
+LARGEST = 1e30
+"""No target is larger: sums of them must fit into float32."""
+
 _FEW = 5  # examples in an error message
-_LARGEST = 1e30  # of a target: sums of them must fit into float32
 
 
 def check_no_holes(y: Any) -> None:
@@ -55,7 +57,7 @@ def check_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
         raise InputError(f"y must be one number per row: {error}", see=PAGE) from None
     if len(numbers) != n_rows:
         raise InputError(f"X has {n_rows} rows and y has {len(numbers)} numbers.", see=PAGE)
-    sound = np.abs(numbers) < _LARGEST
+    sound = np.abs(numbers) < LARGEST
     if not sound.all():
         row = int(np.flatnonzero(~sound)[0])
         raise InputError(
