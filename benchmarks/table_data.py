@@ -265,9 +265,9 @@ def arriving_task(table: TaskTable, task: str, choose: Choice, seed: int) -> Dra
 
     The test rows are the same whatever the choice: no choice takes from them.
     """
-    rng = np.random.default_rng([seed, 2])
     train = []
-    for other in table.task_names:
+    for number, other in enumerate(table.task_names):
+        rng = np.random.default_rng([seed, 2, number])  # so that others' rows are the same for all
         places = rng.permutation(np.flatnonzero(table.tasks == other))
         if other != task:
             train.append(places[: min(OTHER_ROWS, len(places) // 2)])

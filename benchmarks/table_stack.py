@@ -6,6 +6,7 @@ forest, pooled logistic regression, and the mean of the other tasks' forests. It
 non-negative; those of all tasks together are the prior from which each task moves.
 """
 
+import hashlib
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -33,6 +34,10 @@ COMMON_PULL = 2.0  # of the common weights towards equal ones that sum to 1
 TASK_PULL = 10.0  # of a task's weights towards the common ones
 
 
+MAX_FORESTS = 100  # kept at a time
+_FORESTS: dict[bytes, Any] = {}
+
+
 class Opinion(NamedTuple):
     """What one model answers (n, K)."""
 
@@ -50,8 +55,17 @@ def in_all_classes(
 
 
 def fit_forest(X: NDArray[np.float64], y: NDArray[np.int64], seed: int) -> Any:
-    """A forest with out-of-bag answers; missing numbers are split on as they are."""
-    return RandomForestClassifier(N_TREES, oob_score=True, random_state=seed, n_jobs=1).fit(X, y)
+    """A forest with out-of-bag answers; missing numbers are split on as they are.
+
+    One that was grown from the same rows is kept: when a task arrives, the others stay.
+    """
+    mark = hashlib.sha256(X.tobytes() + y.tobytes() + repr((X.shape, seed)).encode()).digest()
+    if mark not in _FORESTS:
+        if len(_FORESTS) >= MAX_FORESTS:
+            _FORESTS.clear()
+        forest = RandomForestClassifier(N_TREES, oob_score=True, random_state=seed, n_jobs=1)
+        _FORESTS[mark] = forest.fit(X, y)
+    return _FORESTS[mark]
 
 
 def standard_columns() -> Any:

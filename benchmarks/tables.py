@@ -165,7 +165,10 @@ def learners_of(part: str) -> tuple[dict[str, Learner], list[str]]:
 
 
 def measure(cell: Cell, learner: Learner, draw: Draw) -> dict[str, Any]:
-    """Scores and seconds of one learner on one draw; what went wrong, if it did."""
+    """Scores and seconds of one learner on one draw; what went wrong, if it did.
+
+    Forests that several rivals use are grown once: ``cpu_seconds`` is what this learner has added.
+    """
     began = time.process_time()
     try:
         answers = learner(draw)

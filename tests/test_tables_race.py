@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-
 from benchmarks import table_report, table_stack, tables
 from benchmarks.table_data import Draw, arriving_task, no_rows, related_tasks, rows_of_each_class
 from benchmarks.table_stack import mixing_weights
@@ -36,6 +35,7 @@ def tiny_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     heart.to_csv(folder / "heart.csv.gz", index=False)
     school.to_csv(folder / "school.csv.gz", index=False)
     monkeypatch.setattr(table_stack, "N_TREES", 20)
+    monkeypatch.setattr(table_stack, "_FORESTS", {})
     monkeypatch.setenv("LIFELONG_DATA", str(tmp_path))
     tables.cached_table.cache_clear()
     yield
