@@ -1,6 +1,10 @@
 """Checks at the edge: users' data become float32 rows and whole-number labels, or a clear error."""
 
-from collections.abc import Hashable, Sequence
+import datetime
+import unicodedata
+import warnings
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -9,23 +13,47 @@ from scipy.sparse import issparse
 from sklearn.utils import assert_all_finite, check_array, column_or_1d
 
 from lifelong._words import did_you_mean
-from lifelong.exceptions import InputError, InputTypeError, ParameterError
+from lifelong.exceptions import InputError, InputTypeError, InputWarning, ParameterError
 
 Rows = NDArray[np.float32]  # (n, p) or (n, c, h, w)
 Labels = NDArray[Any]  # (n,) of anything hashable
 Codes = NDArray[np.intp]  # (n,) of 0 … K-1
 
+LARGEST = 1e18
+"""Numbers in rows go this far: their squares, and sums of many of those, still fit float32."""
+
+HEAVIEST = 1e12
+"""Weights go this far, and down to one over this: sums of both kinds keep digits in float64."""
+
+_DATES = {"M", "m"}  # numpy's kinds of dates and differences of dates
+_DATE_TYPES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+
 
 def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = "lifelong") -> Rows:
-    """``X`` (numpy, pandas, polars, torch or lists) as contiguous float32 rows, flat or images."""
+    """``X`` as contiguous float32 rows, flat or images.
+
+    Parameters
+    ----------
+    X : array-like (n, p) or (n, c, h, w)
+        numpy, pandas, polars, torch and lists are welcome.
+    in_shape : tuple, optional
+        The shape that rows must have.
+    owner : str, default "lifelong"
+        Who reads them, for messages.
+
+    Returns
+    -------
+    array of float32
+        ``X`` itself, where nothing has to be changed.
+
+    Raises
+    ------
+    InputError
+        If X does not hold finite numbers of reasonable size, in two or four dimensions.
+    """
     if _is_sound(X, in_shape):
         return X  # type: ignore[no-any-return]
-    if issparse(X):
-        raise InputTypeError(
-            "X is a sparse matrix, which no encoder here can read. Sparse input is not supported:"
-            " pass X.toarray().",
-            see="my-data",
-        )
+    check_kind(X)
     if hasattr(X, "detach"):  # a torch tensor, perhaps on another device or with gradients
         X = X.detach().cpu().numpy()
     if _holds_text(X):
@@ -43,6 +71,89 @@ def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = 
         raise InputTypeError(str(error)) from None
     except ValueError as error:
         raise InputError(str(error), see="my-data") from None
+    _check_dimensions(rows, owner)
+    if in_shape is not None and rows.shape[1:] != in_shape:
+        raise InputError(_shape_message(rows.shape[1:], in_shape, owner), see="my-data")
+    if in_shape is None and _looks_like_channels_last(rows.shape):
+        n, height, width, channels = rows.shape
+        raise InputError(
+            f"X has shape {rows.shape}, which looks like {n} images of {height}×{width} pixels with"
+            f" {channels} channels at the end. Images must be (n, channels, height, width): try"
+            " X.transpose(0, 3, 1, 2).",
+            see="my-data",
+        )
+    if np.abs(rows).max() > LARGEST:
+        raise InputError(
+            f"X holds {float(rows.flat[np.abs(rows).argmax()]):.3g}. Numbers beyond {LARGEST:.0e}"
+            " cannot be computed with, and often stand for a missing value. Replace them, or"
+            " measure in another unit.",
+            see="my-data",
+        )
+    return rows
+
+
+def check_kind(X: Any) -> None:
+    """Refuse what is no table of numbers, or would become numbers without a word.
+
+    Raises
+    ------
+    InputError
+        If X is sparse, masked, a dataset or loader, or holds dates.
+    """
+    if issparse(X):
+        raise InputTypeError(
+            "X is a sparse matrix, which no encoder here can read. Sparse input is not supported:"
+            " pass X.toarray().",
+            see="my-data",
+        )
+    _check_unmasked(X, "X")
+    if _is_no_table(X):
+        raise InputTypeError(
+            f"X is a {type(X).__name__}, not rows. Give arrays: X, y ="
+            " lifelong.tasks.sources.rows_of(dataset) reads a dataset of pairs, such as"
+            " loader.dataset.",
+            see="my-data",
+        )
+    if _holds_dates(X):
+        raise InputTypeError(
+            "X holds dates or times, which are no numbers. Turn them into numbers first, for"
+            " example days since a date.",
+            see="my-data",
+        )
+
+
+def _check_unmasked(values: Any, name: str) -> None:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(
+            f"{name} is a masked array, and what is masked would be taken for values. Fill or leave"
+            f" out the masked rows: {name}.filled(...)."
+        )
+
+
+def _holds_dates(X: Any) -> bool:
+    kinds = [X.dtype] if hasattr(X, "dtype") else list(getattr(X, "dtypes", []))
+    for kind in kinds:
+        temporal = getattr(kind, "is_temporal", None)  # of polars
+        if getattr(kind, "kind", "") in _DATES or (temporal is not None and temporal()):
+            return True
+    if not kinds or any(getattr(kind, "kind", "") == "O" for kind in kinds):
+        values = np.asarray(X)
+        if values.dtype.kind == "O":
+            return any(isinstance(value, _DATE_TYPES) for value in values.flat)
+        return values.dtype.kind in _DATES
+    return False
+
+
+def _is_no_table(X: Any) -> bool:
+    """Whether X gives its rows one after another, by name or in pairs: a loader, a dataset."""
+    if any(hasattr(X, name) for name in ("__array__", "__array_interface__", "__dataframe__")):
+        return False
+    if isinstance(X, list | tuple):
+        return False
+    return hasattr(X, "__iter__") or hasattr(X, "__getitem__")
+
+
+def _check_dimensions(rows: Rows, owner: str) -> None:
     if rows.ndim == 3:
         raise InputError(
             f"Images must be (n, channels, height, width); X has shape {rows.shape}. Try X[:,"
@@ -51,8 +162,8 @@ def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = 
         )
     if rows.ndim > 4:
         raise InputError(
-            f"Rows are flat, (n, p), or images, (n, channels, height, width); X has shape"
-            f" {rows.shape}. Try X.reshape(len(X), -1).",
+            f"X has {rows.ndim} dimensions, shape {rows.shape}. Rows are (n, columns) or images"
+            " (n, channels, height, width): reshape X.",
             see="my-data",
         )
     if 0 in rows.shape:
@@ -60,34 +171,48 @@ def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = 
             f"Found array with 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required"
             f" by {owner}."
         )
-    if in_shape is not None and rows.shape[1:] != in_shape:
-        raise InputError(_shape_message(rows.shape[1:], in_shape, owner), see="my-data")
-    return rows
+
+
+def _looks_like_channels_last(shape: tuple[int, ...]) -> bool:
+    """Whether an image would be 1, 3 or 4 pixels wide and have as many channels as another side.
+
+    A single channel counts only where the image would be a square: signals of many sensors are
+    (sensors, times, 1).
+    """
+    if len(shape) != 4:
+        return False
+    _, height, width, channels = shape
+    if height <= 4 or width <= 4:
+        return False
+    return channels in (3, 4) or (channels == 1 and height == width)
 
 
 def _is_sound(X: Any, in_shape: tuple[int, ...] | None) -> bool:
-    """Whether X is as we want it: looking closer takes longer than predicting a few rows."""
+    """Whether X is an array as we want it already.
+
+    Looking closer takes longer than predicting a few rows.
+    """
     if type(X) is not np.ndarray or X.dtype != np.float32 or X.ndim not in (2, 4) or 0 in X.shape:
         return False
-    if (
-        not X.flags.c_contiguous
-        or not X.dtype.isnative
-        or (in_shape is not None and X.shape[1:] != in_shape)
-    ):
+    if not X.flags.c_contiguous or not X.dtype.isnative:
         return False
-    # One pass over memory: a sum of squares is finite only if all numbers are (and not too large:
-    # then look closer).
+    if in_shape is None:
+        if _looks_like_channels_last(X.shape):
+            return False
+    elif X.shape[1:] != in_shape:
+        return False
+    # One pass over memory: a small sum of squares has finite and small terms only (if it is large,
+    # look closer).
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.dot(X.ravel(), X.ravel())))
+        return bool(np.dot(X.ravel(), X.ravel()) <= LARGEST**2)
 
 
 def _holds_text(X: Any) -> bool:
+    values = X
     if not hasattr(X, "dtype"):
         values = np.asarray(X)
-    else:
-        values = X
     kind = getattr(values.dtype, "kind", "")
-    return kind in "US" or (
+    return kind in {"U", "S"} or (
         kind == "O" and any(isinstance(value, str) for value in np.ravel(values))
     )
 
@@ -104,12 +229,34 @@ def _shape_message(got: tuple[int, ...], known: tuple[int, ...], owner: str) -> 
     )
 
 
-def check_labels(y: Any, *, n_rows: int | None = None) -> Labels:
-    """``y`` as a 1-d array of labels: any hashable kind, one per row."""
+def check_labels(y: Any, *, n_rows: int | None = None, name: str = "y") -> Labels:
+    """``y`` as a 1-d array of labels.
+
+    Parameters
+    ----------
+    y : array-like (n,)
+        Labels of any hashable kind.
+    n_rows : int, optional
+        How many there must be.
+    name : str, default "y"
+        What to call them in messages.
+
+    Returns
+    -------
+    array (n,)
+
+    Raises
+    ------
+    InputError
+        If a label is missing, or labels are fractions, dates or of a wrong number.
+    """
     if y is None:
         raise InputError(
-            "requires y to be passed, but the target y is None: a task needs one label per row."
+            f"requires {name} to be passed, but the target {name} is None: a task needs one label"
+            " per row."
         )
+    _check_unmasked(y, name)
+    in_a_table = hasattr(y, "isna") or hasattr(y, "is_null")  # pandas, polars
     if hasattr(y, "detach"):
         y = y.detach().cpu().numpy()
     try:
@@ -118,26 +265,170 @@ def check_labels(y: Any, *, n_rows: int | None = None) -> Labels:
         else:
             labels = column_or_1d(y, warn=True)
         if labels.dtype.kind in "fc":
-            assert_all_finite(labels, input_name="y")
+            assert_all_finite(labels, input_name=name)
     except ValueError as error:
         raise InputError(str(error)) from None
     if n_rows is not None and len(labels) != n_rows:
         raise InputError(
-            f"X has {n_rows} rows and y has {len(labels)} labels. Give one label per row."
+            f"X has {n_rows} rows and {name} has {len(labels)} labels. Give one label per row."
+        )
+    if labels.dtype.kind in _DATES:
+        raise InputError(
+            f"Unknown label type: {name} holds dates or times. If they are names of classes, pass"
+            f" them as text: {name}.astype(str).",
+            see="my-data",
         )
     if labels.dtype.kind == "c" or (
         labels.dtype.kind == "f" and (labels != np.floor(labels)).any()
     ):
         raise InputError(
-            "Unknown label type: y holds fractions (continuous), which look like a regression"
+            f"Unknown label type: {name} holds fractions (continuous), which look like a regression"
             " target. If they are names of classes, pass them as text.",
             see="my-data",
         )
+    if labels.dtype.kind == "O":
+        _check_each(labels, name, none_is_missing=in_a_table)
+    elif isinstance(y, list | tuple) and labels.dtype.kind in "US":
+        _check_ends(y, name)
     return labels
+
+
+def _check_each(labels: Labels, name: str, *, none_is_missing: bool) -> None:
+    """Objects may hide what arrays of one kind cannot: missing values, fractions."""
+    missing = [
+        row
+        for row, label in enumerate(labels.tolist())
+        if _is_missing(label) or (none_is_missing and label is None)
+    ]
+    if missing:
+        raise InputError(
+            f"Input {name} contains NaN: {len(missing)} of {len(labels)} labels are missing, the"
+            f" first in row {missing[0]}. Leave such rows out, or give their class a name.",
+            see="my-data",
+        )
+    _check_ends(labels.tolist(), name)
+
+
+def _is_missing(label: Any) -> bool:
+    """NaN and its relatives differ from themselves, or do not know."""
+    if isinstance(label, str | int | tuple) or label is None:
+        return False
+    try:
+        return bool(label != label)
+    except TypeError:  # pandas' NA
+        return True
+    except ValueError:  # an array, which is refused as it cannot be hashed
+        return False
+
+
+def _check_ends(labels: Sequence[Any], name: str) -> None:
+    """numpy drops NULs at the end of texts: 'a' and 'a\\0' would be one class."""
+    for row, label in enumerate(labels):
+        if isinstance(label, str | bytes) and label[-1:] in ("\0", b"\0"):
+            raise InputError(
+                f"{name} holds {label!r} in row {row}, which ends in a NUL character. Strip it."
+            )
+
+
+def check_classes(classes: Any) -> list[Hashable]:
+    """The classes that a user declares, in their order, each of them once.
+
+    >>> check_classes(["no", "not sure"])
+    ['no', 'not sure']
+    """
+    if isinstance(classes, str | bytes | Mapping | Set) or not hasattr(classes, "__iter__"):
+        raise InputTypeError(
+            f"classes={classes!r} is no list of labels. Give them in order, as a list or array."
+        )
+    if not hasattr(classes, "dtype"):
+        classes = list(classes)
+    if not len(classes):
+        return []
+    declared: list[Hashable] = check_labels(classes, name="classes").tolist()
+    try:
+        counts = Counter(declared)
+    except TypeError:
+        raise InputTypeError("A label in classes is not hashable.") from None
+    twice = [label for label, count in counts.items() if count > 1]
+    if twice:
+        raise InputError(f"classes holds {twice[0]!r} more than once. Give each class once.")
+    return declared
+
+
+def warn_of_similar(classes: Sequence[Hashable], new: Collection[Hashable]) -> None:
+    """Warn of labels that differ only in case, spaces or the way letters are written.
+
+    Parameters
+    ----------
+    classes : sequence of labels
+        All classes of a task.
+    new : collection of labels
+        Those that have just come: nobody is warned of the same labels twice.
+    """
+    alike: dict[str, list[str]] = {}
+    for label in classes:
+        if isinstance(label, str):
+            alike.setdefault(_folded(label), []).append(label)
+    for labels in alike.values():
+        if len(labels) > 1 and not set(labels).isdisjoint(new):
+            names = ", ".join(map(repr, labels[:5]))
+            warnings.warn(
+                f"The labels {names} are different classes, though they differ in case or spaces"
+                " alone. If they mean the same, write them alike.",
+                InputWarning,
+                stacklevel=2,
+            )
+
+
+def _folded(label: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", label).casefold().split())
+
+
+def check_same_index(X: Any, y: Any, name: str = "y") -> None:
+    """Refuse pandas labels whose index is not that of the rows.
+
+    Rows and labels are matched by position, so that another order would teach wrong labels.
+    """
+    if not (hasattr(X, "iloc") and hasattr(y, "iloc")) or len(X) != len(y):
+        return
+    if not X.index.equals(y.index):
+        raise InputError(
+            f"X and {name} have different indexes, and rows are matched by position. Give"
+            f" {name}.loc[X.index] if {name} has the labels of these rows in another order, or"
+            f" {name}.to_numpy() if the order is right.",
+            see="my-data",
+        )
+
+
+def plain_name(task: Any) -> Any:
+    """A name as Python's own text or whole number: numpy's, enumerations' and the like are not."""
+    if isinstance(task, str):
+        return str.__str__(task)
+    if isinstance(task, int | np.integer) and not isinstance(task, bool):
+        return int(task)
+    return task
+
+
+def check_task_name(task: Any) -> str | int:
+    """Text or a whole number, of whatever class: it becomes Python's own.
+
+    >>> import numpy as np
+    >>> [check_task_name(name) for name in np.unique(["Lyon", "Paris"])]
+    ['Lyon', 'Paris']
+    """
+    task = plain_name(task)
+    if isinstance(task, bool) or not isinstance(task, str | int):
+        raise InputTypeError(f"task={task!r} cannot name a task. Use text or a whole number.")
+    if isinstance(task, str) and (not task.strip() or task.endswith("\0")):
+        raise InputError(
+            f"task={task!r} cannot name a task. Use text that is not empty, or a whole number."
+        )
+    return task
 
 
 def check_weights(sample_weight: Any, *, n_rows: int) -> NDArray[np.float64]:
     """One number of at least 0 per row, not all of them 0."""
+    _check_unmasked(sample_weight, "sample_weight")
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
@@ -151,11 +442,18 @@ def check_weights(sample_weight: Any, *, n_rows: int) -> NDArray[np.float64]:
         )
     if not np.isfinite(weights).all() or (weights < 0).any() or not (weights > 0).any():
         raise InputError("sample_weight must be finite, at least 0, and not zero for all rows.")
+    counts = weights[weights > 0]
+    if counts.max() > HEAVIEST or counts.min() < 1 / HEAVIEST:
+        raise InputError(
+            f"sample_weight goes from {counts.min():.3g} to {counts.max():.3g}. Weights beyond"
+            f" {HEAVIEST:.0e}, or below {1 / HEAVIEST:.0e} and not 0, cannot be computed with."
+            " Divide them by their mean, or leave such rows out."
+        )
     return weights
 
 
 def _is_plain(y: Sequence[Any]) -> bool:
-    """All numbers or all text: numpy can build the array and merge no kinds, unpack no tuples."""
+    """All numbers or all text: numpy builds the array without merging kinds or tuples."""
     kinds = {str if isinstance(label, str) else np.number for label in y if np.isscalar(label)}
     return all(np.isscalar(label) for label in y) and len(kinds) < 2
 
@@ -185,39 +483,29 @@ def encode_labels(labels: Labels, classes: Sequence[Hashable]) -> Codes:
 
 
 def join_classes(known: Labels, new: Sequence[Hashable], like: Labels) -> Labels:
-    """``known`` classes and ``new`` ones: the user's labels, in their own dtype where one fits."""
-    if like.dtype.kind == "O" or (len(known) and known.dtype.kind != like.dtype.kind):
-        return _objects([*known.tolist(), *new])
-    wanted = [*known.tolist(), *new]
-    narrow = like.dtype
-    if len(known):
-        narrow = np.result_type(known, like)
-    for dtype in (narrow, None):  # None: as wide as declared classes need it
-        try:
-            joined = np.array(wanted, dtype=dtype)
-        except (OverflowError, TypeError, ValueError):
-            continue
-        if joined.dtype.kind == like.dtype.kind and joined.tolist() == wanted:
-            return joined
-    return _objects(wanted)
+    """``known`` classes and ``new`` ones: the user's own labels, whatever their length.
+
+    They have the kind of ``like`` where that holds them all, and are objects otherwise.
+    """
+    everything = [*known.tolist(), *new]
+    if like.dtype.kind != "O" and (not len(known) or known.dtype.kind == like.dtype.kind):
+        for dtype in (like.dtype, None):  # as they are, or wide enough for the new ones
+            joined = _joined(known, new, dtype)
+            if joined.dtype.kind == like.dtype.kind and joined.tolist() == everything:
+                return joined
+    return _objects(everything)
 
 
-def check_declared(classes: Any) -> list[Hashable]:
-    """The classes that a user declares: labels like those in y, none of them twice."""
-    if not isinstance(classes, np.ndarray):
-        try:
-            classes = list(classes)
-        except TypeError:
-            raise InputTypeError(
-                f"classes={classes!r} is no list. Give all labels of the task, for example"
-                " ['no', 'yes']."
-            ) from None
-    declared: list[Hashable] = check_labels(classes).tolist()
-    distinct = set(classes_in(_objects(declared)))
-    if len(distinct) < len(declared):
-        twice = next(label for label in distinct if declared.count(label) > 1)
-        raise InputError(f"classes= has {twice!r} twice. Give each label of the task once.")
-    return declared
+def _joined(known: Labels, new: Sequence[Hashable], dtype: Any) -> Labels:
+    try:
+        fresh = np.array(new, dtype=dtype)
+    except (TypeError, ValueError, OverflowError):
+        fresh = _objects(new)
+    if fresh.ndim != 1:
+        fresh = _objects(new)
+    if not len(known):
+        return fresh
+    return np.concatenate([known, fresh])
 
 
 def check_share(value: float, name: str) -> float:

@@ -6,6 +6,7 @@
     ├── InputError            (ValueError)      rows or labels that cannot be learnt from
     │   └── InputTypeError    (TypeError)       ... because of their type
     ├── ParameterError        (ValueError)      a constructor argument out of its range
+    │   └── ParameterTypeError (TypeError)      ... or one that does not exist
     ├── DatasetError          (ValueError)      raw files missing, damaged or not as they should be
     ├── PersistenceError      (ValueError)      a save that fails, or is damaged, newer or hostile
     ├── UnknownTaskError      (LookupError)     a task nobody has taught the learner
@@ -13,6 +14,9 @@
     ├── UnsupportedError      (NotImplementedError)  what this learner or channel cannot do
     ├── EngineError           (RuntimeError)    a cluster unreachable, unlike this machine, or lost
     └── MissingExtraError     (ImportError)     an optional dependency is not installed
+
+``InputWarning`` is a warning (``UserWarning``): the call goes on, and labels or rows may not be
+what they were meant to be.
 
 A message says what was wrong, what exists, and what to do; the errors that a new user meets also
 link to the page that helps: ``InputError("…", see="my-data")`` ends in "See " and its address.
@@ -43,6 +47,14 @@ class InputTypeError(InputError, TypeError):
 
 class ParameterError(LifelongError, ValueError):
     """A parameter out of its range."""
+
+
+class ParameterTypeError(ParameterError, TypeError):
+    """A parameter that does not exist, or is of a type that cannot be used."""
+
+
+class InputWarning(UserWarning):
+    """Rows or labels that can be learnt from, and may not be what they were meant to be."""
 
 
 class DatasetError(LifelongError, ValueError):

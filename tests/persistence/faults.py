@@ -13,7 +13,28 @@ from lifelong.persistence import directory
 CHANGES = ("open", "write", "fsync", "replace", "unlink", "close")
 
 
-class FailingDisk:
+PLACES = (directory, _files)  # who writes
+
+
+class Patched:
+    """``os``, but for the calls that a subclass has of its own."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    @contextmanager
+    def installed(self):
+        """Inside the block, this is the disk."""
+        for place in PLACES:
+            place.os = self  # type: ignore[assignment, attr-defined]
+        try:
+            yield self
+        finally:
+            for place in PLACES:
+                place.os = os  # type: ignore[attr-defined]
+
+
+class FailingDisk(Patched):
     """``os``, whose call number ``position`` (of those that change something) fails; writes fail
     half way.
     """
@@ -45,12 +66,5 @@ class FailingDisk:
 @contextmanager
 def failing(position: int, code: int = errno.ENOSPC):
     """Inside the block, the disk fails once."""
-    disk = FailingDisk(position, code)
-    places = (directory, _files)  # who writes
-    for place in places:
-        place.os = disk  # type: ignore[assignment, attr-defined]
-    try:
+    with FailingDisk(position, code).installed() as disk:
         yield disk
-    finally:
-        for place in places:
-            place.os = os  # type: ignore[attr-defined]

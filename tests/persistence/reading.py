@@ -74,14 +74,14 @@ def state_of(learner: Any, task: int) -> int:
     return learner.tasks_[task].n_rows * 10 + min(len(learner.encoders_), 2) - 1
 
 
-def watch(folder: Path, seconds: float, n_readers: int) -> dict[str, int]:
+def watch(folder: Path, seconds: float, n_readers: int, context: Any = SERVER) -> dict[str, int]:
     """Run a writer and readers; check every note."""
-    writer, said = _start(write, folder, seconds)
-    assert said.recv() == "ready"
-    readers = [_start(read, folder, seconds - 0.5, seed) for seed in range(n_readers)]
+    writer, from_writer = _start(context, write, folder, seconds)
+    assert from_writer.recv() == "ready"
+    readers = [_start(context, read, folder, seconds - 0.5, seed) for seed in range(n_readers)]
     notes = [note for _, pipe in readers for note in pipe.recv()]
-    n_steps, answers = said.recv()
-    for process, _ in [(writer, said), *readers]:
+    n_steps, answers = from_writer.recv()
+    for process, _ in [(writer, from_writer), *readers]:
         process.join()
         assert process.exitcode == 0
     vectors = _vectors(n_steps)
@@ -107,9 +107,9 @@ def _vectors(n_steps: int) -> set[tuple[int, ...]]:
     return vectors
 
 
-def _start(target: Any, *arguments: Any) -> tuple[Any, Any]:
-    ours, theirs = SERVER.Pipe(duplex=False)
-    process = SERVER.Process(target=target, args=(*arguments, theirs))
+def _start(context: Any, target: Any, *arguments: Any) -> tuple[Any, Any]:
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=target, args=(*arguments, theirs))
     process.start()
     theirs.close()
     return process, ours

@@ -1,8 +1,8 @@
 # ruff: noqa: T201 - it prints figures
 """The long tests behind ``make soak``; the figures in docs/reliability.md come from here.
 
-``python tests/persistence/soak.py PART`` runs one of kills, faults, fuzz, coverage, readers, tasks,
-growth; without a part, all of them.
+``python tests/persistence/soak.py PART`` runs one of kills, interrupts, faults, two, fuzz,
+coverage, readers, cycles, tasks, classes, rows, growth; without a part, all of them.
 """
 
 import argparse
@@ -19,15 +19,20 @@ from collections import Counter
 from collections.abc import Callable
 from copy import deepcopy
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 from faults import failing
+from forked import interrupt_often
 from fuzzing import fresh_folder, outcome, put
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
 from killing import kill_often
 from mutations import mutate, read
 from reading import watch
 from small import OURS, forest, network, rows, same_answers, taught
+from two_learners import TwoLearners
 
 from lifelong import Store, load, save
 from lifelong.exceptions import PersistenceError
@@ -47,6 +52,27 @@ SLACK = 4_000_000  # bytes beside twice the file: Python's own objects, and torc
 def kills(base: Path, scale: float) -> None:
     """Kill -9 during save and during stored partial_fit."""
     print(kill_often(base, kills=max(5, round(200 * scale)), seed=1))
+
+
+def interrupts(base: Path, scale: float) -> None:
+    """Ctrl-C at random moments of stored partial_fit and of partial_fit and save."""
+    for kind in ("store", "save"):
+        print(kind, interrupt_often(base / kind, max(5, round(100 * scale)), seed=1, kind=kind))
+
+
+def two(base: Path, scale: float) -> None:
+    """Two learners on one store: learn, declare, forget, rename, refuse, crash, reopen."""
+    more = settings(
+        max_examples=max(5, round(150 * scale)),
+        stateful_step_count=40,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        database=None,
+    )
+    for parameters in ({}, {"budget": 2}, {"replay": 0.5}, {"channel": "ridge"}):
+        machine = type("Machine", (TwoLearners,), {"parameters": parameters})
+        run_state_machine_as_test(machine, settings=more)
+        print(f"{parameters or 'growing'}: {more.max_examples} histories of up to 40 steps")
 
 
 def faults(base: Path, scale: float) -> None:
@@ -149,13 +175,89 @@ def coverage(base: Path, scale: float) -> None:
 
 
 def readers(base: Path, scale: float) -> None:
-    """Eight readers while a writer learns for a minute."""
-    print(watch(base, seconds=max(5.0, 60 * scale), n_readers=8))
+    """Eight readers while a writer learns for a minute; then spawned ones, and forked ones."""
+    print(watch(base / "server", seconds=max(5.0, 60 * scale), n_readers=8))
+    for how in ("spawn", "fork"):
+        seconds = max(15.0, 30 * scale)
+        print(how, watch(base / how, seconds, n_readers=3, context=get_context(how)))
+
+
+def cycles(base: Path, scale: float) -> None:
+    """2000 times partial_fit and forget, on one store; memory, handles and files stay flat."""
+    n_cycles = max(100, round(2000 * scale))
+    learner = forest(store=Store(base, cache_bytes=1_000_000))
+    learner.partial_fit(*rows(0), task="stays")
+    expected = learner.predict_proba(rows(3)[0], task="stays")
+    marks = []
+    for number in range(n_cycles):
+        learner.partial_fit(*rows(number), task="comes and goes")
+        learner.forget("comes and goes", encoder=True)
+        if (number + 1) % (n_cycles // 10) == 0:
+            handles = len(list(Path("/proc/self/fd").iterdir()))
+            files = len(list(base.iterdir()))
+            marks.append((memory(), handles, files, _manifest(base)))
+            print(
+                f"{number + 1} cycles: {memory():.1f} MB, {handles} file handles, {files} files,"
+                f" manifest {_manifest(base)} bytes",
+                flush=True,
+            )
+    assert np.array_equal(learner.predict_proba(rows(3)[0], task="stays"), expected)
+    assert same_answers(load(base), forest().partial_fit(*rows(0), task="stays"))
+    assert marks[-1][0] <= marks[1][0] + 10, "memory grows"
+    assert {mark[1:] for mark in marks[1:]} == {marks[-1][1:]}, "handles or files grow"
+
+
+def classes(base: Path, scale: float) -> None:
+    """A task of 10 000 classes: learnt, saved, loaded and asked."""
+    n_classes = max(200, round(10_000 * scale))
+    X = np.random.default_rng(0).normal(size=(n_classes, 8)).astype(np.float32)
+    y = [f"class-{number}" for number in range(n_classes)]
+    learner = forest(task_inference=False)
+    begun = time.monotonic()
+    learner.partial_fit(X, y, task="many").partial_fit(X, y, task="many")
+    learnt = time.monotonic() - begun
+    save(learner, base)
+    again = load(base)
+    found = again.predict_proba(X[:50], task="many")
+    assert found.shape == (50, n_classes)
+    assert np.array_equal(found, learner.predict_proba(X[:50], task="many"))
+    size = sum(path.stat().st_size for path in base.iterdir())
+    print(
+        f"{n_classes} classes: learnt in {learnt:.0f} s, {size / 1e6:.1f} MB on the disk,"
+        f" saved and loaded in {time.monotonic() - begun - learnt:.1f} s, {memory():.0f} MB"
+    )
+
+
+def rows_(base: Path, scale: float) -> None:
+    """10⁶ rows of 20 numbers: learnt with a store, loaded, asked, and forgotten."""
+    n = max(20_000, round(1_000_000 * scale))
+    chance = np.random.default_rng(0)
+    X = chance.normal(size=(n, 20)).astype(np.float32)
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    begun = time.monotonic()
+    learner = forest(store=base).partial_fit(X, y, task="large")
+    learnt = time.monotonic() - begun
+    begun = time.monotonic()
+    again = forest(store=base)
+    assert np.array_equal(again.predict(X[:1000]), learner.predict(X[:1000]))
+    asked = time.monotonic() - begun
+    size = sum(path.stat().st_size for path in base.iterdir())
+    assert len(load(base).memory_["large"].y) == n
+    print(
+        f"{n} rows: learnt and stored in {learnt:.0f} s ({size / 1e6:.0f} MB), first answer after a"
+        f" restart in {asked:.1f} s, {memory():.0f} MB"
+    )
+    again.forget("large", encoder=True)
+    left = sum(path.stat().st_size for path in base.glob("*.safetensors"))
+    assert left < 100_000
+
+
+rows_.__name__ = "rows"
 
 
 def tasks(base: Path, scale: float) -> None:
-    """2000 tasks on a budget, each saved; memory, file handles and time per task stay flat."""
-    n_tasks, marks = max(50, round(2000 * scale)), []
+    """3000 tasks on a budget, each saved; memory, file handles and time per task stay flat."""
+    n_tasks, marks = max(50, round(3000 * scale)), []
     learner = forest(budget=4, store=Store(base, cache_bytes=2_000_000))
     begun = time.monotonic()
     for number in range(n_tasks):
@@ -224,7 +326,23 @@ def memory() -> float:
     return pages * resource.getpagesize() / 2**20
 
 
-PARTS = {part.__name__: part for part in (kills, faults, fuzz, coverage, readers, tasks, growth)}
+PARTS = {
+    part.__name__: part
+    for part in (
+        kills,
+        interrupts,
+        faults,
+        two,
+        fuzz,
+        coverage,
+        readers,
+        cycles,
+        tasks,
+        classes,
+        rows_,
+        growth,
+    )
+}
 
 
 def main() -> None:

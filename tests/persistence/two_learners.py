@@ -1,6 +1,8 @@
 """Two learners on one store, as a state machine: what was acknowledged is there, whoever did it.
 
-The model is a learner in memory that is taught what the store has acknowledged, in that order.
+There are two models. One is plain dicts: which tasks there are, in order, with how many rows of
+which classes. The other is a learner in memory that is taught what the store has acknowledged; it
+says what the answers should be.
 """
 
 import shutil
@@ -21,6 +23,10 @@ from lifelong.exceptions import LifelongError
 WHO = st.sampled_from(["a", "b"])
 TASKS = st.sampled_from(["t0", "t1", "t2", "t3", 4])
 NUMBERS = st.integers(0, 9)
+CLASSES = st.lists(
+    st.sampled_from(["class-0", "class-1", "class-2", "not sure", "a class with a long name"]),
+    max_size=4,
+)
 
 
 def _refusal(change, learner):
@@ -42,7 +48,7 @@ class TwoLearners(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp())
         self.learners = {who: self._make() for who in "ab"}
         self.model = forest(**self.parameters)
-        self.refused = 0
+        self.tasks = {}  # name → {label: rows}
 
     def _make(self):
         return forest(store=self.folder, **self.parameters)
@@ -50,30 +56,66 @@ class TwoLearners(RuleBasedStateMachine):
     def teardown(self):
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _do(self, who, change):
-        """The change on the store by one learner, and on the model: both do it, or both
-        refuse it.
+    def _do(self, who, change, after):
+        """The change on the store by one learner, and on both models: all do it, or all refuse it.
+
+        ``after`` is what the dicts hold then; None if they refuse.
         """
         expected = deepcopy(self.model)
         expected_error, _ = _refusal(change, expected)
         error, message = _refusal(change, self.learners[who])
         assert error is expected_error, f"refused: {message}" if error else "not refused"
+        assert (error is None) == (after is not None), f"refused: {message}"
         if error is None:
             self.model = expected
+            self.tasks = after
+
+    def _taught(self, task, number, declared=()):
+        """The dicts after a lesson."""
+        counts = dict(self.tasks.get(task, {}))
+        for label in [*declared, *sorted(set(rows(number)[1].tolist()))]:
+            counts.setdefault(label, 0)
+        for label in rows(number)[1].tolist():
+            counts[label] += 1
+        return {**self.tasks, task: counts}
 
     @rule(who=WHO, task=TASKS, number=NUMBERS)
     def learn(self, who, task, number):
-        self._do(who, lambda learner: learner.partial_fit(*rows(number), task=task))
+        """A new task, or more rows of one that either of them has learnt."""
+        after = self._taught(task, number)
+        self._do(who, lambda learner: learner.partial_fit(*rows(number), task=task), after)
+
+    @rule(who=WHO, task=TASKS, number=NUMBERS, classes=CLASSES)
+    def declare(self, who, task, number, classes):
+        """A lesson with classes that its rows need not show."""
+        after = None
+        if len(set(classes)) == len(classes):
+            after = self._taught(task, number, classes)
+        self._do(
+            who,
+            lambda learner: learner.partial_fit(*rows(number), task=task, classes=classes),
+            after,
+        )
 
     @rule(who=WHO, task=TASKS, encoder=st.booleans())
     def forget(self, who, task, encoder):
-        self._do(who, lambda learner: learner.forget(task, encoder=encoder))
+        after = None
+        if task in self.tasks:
+            after = {name: counts for name, counts in self.tasks.items() if name != task}
+        self._do(who, lambda learner: learner.forget(task, encoder=encoder), after)
 
     @rule(who=WHO, old=TASKS, new=TASKS)
     def rename(self, who, old, new):
-        self._do(who, lambda learner: learner.rename(old, new))
+        after = None
+        if old in self.tasks and new not in self.tasks:
+            after = {new if name == old else name: counts for name, counts in self.tasks.items()}
+        self._do(who, lambda learner: learner.rename(old, new), after)
 
-    @rule(who=WHO, task=TASKS, how=st.sampled_from(["length", "NaN", "shape", "classes", "Ctrl-C"]))
+    @rule(
+        who=WHO,
+        task=TASKS,
+        how=st.sampled_from(["length", "NaN", "shape", "five", "classes", "Ctrl-C"]),
+    )
     def refuse(self, who, task, how):
         """A lesson that cannot be learnt, and one that is interrupted."""
         X, y = rows(1)
@@ -82,15 +124,15 @@ class TwoLearners(RuleBasedStateMachine):
             "length": (X, y[:-1]),
             "NaN": (np.where(np.arange(4) == 1, np.nan, X), y),
             "shape": (X[:, :, None], y),
+            "five": (X[:, :, None, None, None], y),
             "classes": (X, [[0]] * len(y)),
             "Ctrl-C": (X, Interrupting(y)),
         }[how]
         try:
             learner.partial_fit(*arguments, task=task)
         except (LifelongError, KeyboardInterrupt):
-            self.refused += 1
-        else:
-            raise AssertionError("not refused")
+            return
+        raise AssertionError("not refused")
 
     @rule(who=WHO, task=TASKS, number=NUMBERS, position=st.integers(0, 25))
     def crash(self, who, task, number, position):
@@ -106,6 +148,7 @@ class TwoLearners(RuleBasedStateMachine):
             disk.failed and self._stored() is not None and same(self._stored(), after)
         ):
             self.model = after
+            self.tasks = self._taught(task, number)
 
     @rule(who=WHO)
     def reopen(self, who):
@@ -120,11 +163,14 @@ class TwoLearners(RuleBasedStateMachine):
         if not hasattr(self, "model"):
             return
         stored = self._stored()
-        known = self.model._tasks()
         if stored is None:
-            assert not known
+            assert not self.tasks
             return
-        assert list(stored._tasks()) == list(known)
+        found = {
+            task: dict(zip(record.classes.tolist(), record.class_counts.tolist(), strict=True))
+            for task, record in stored._tasks().items()
+        }
+        assert list(found.items()) == list(self.tasks.items())
         assert same(stored, self.model)
 
 

@@ -94,12 +94,23 @@ class FittedLeaf:
         tables = {name: table for name, table in self.tables.items() if name in names}
         return replace(self, tables=tables)
 
-    def predict_proba(self, representations: Mapping[TaskName, Leaves]) -> Posteriors:
-        """Average the posteriors of the leaves that a row falls into, over trees and forests."""
+    def predict_proba(
+        self,
+        representations: Mapping[TaskName, Leaves],
+        shares: Mapping[TaskName, float] | None = None,
+    ) -> Posteriors:
+        """Average the posteriors of the leaves that a row falls into, over trees and forests.
+
+        ``shares`` has encoders whose trees count less than one vote each.
+        """
         votes = np.zeros((n_rows_of(representations), len(self.class_counts)))
         for name, Z in representations.items():
-            if name in self.tables:
-                votes += leaf_votes(Z, self.tables[name])
+            if name not in self.tables:
+                continue
+            of_encoder = leaf_votes(Z, self.tables[name])
+            if shares is not None and name in shares:
+                of_encoder *= shares[name]
+            votes += of_encoder
         return average(votes, self.class_counts)
 
     @property

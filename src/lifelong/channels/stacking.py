@@ -123,24 +123,29 @@ def common_number_weights(evidence: Sequence[Evidence]) -> Weights:
 
 def task_number_weights(evidence: Evidence, common: Weights) -> Weights:
     """Weights of one task, for numbers."""
-    if len(evidence.targets) == 0 or len(common) == 1:
-        return common
     return _least_squares(evidence, common, TASK_STRENGTH)
 
 
 def _least_squares(evidence: Evidence, prior: Weights, strength: float) -> Weights:
-    """Non-negative weights that sum to one, near the prior: errors count in units of the noise."""
+    """Non-negative weights that sum to one, near the prior: errors count in units of the noise.
+
+    As weights sum to one, the error of the mix is the mix of the errors. The noise is the error of
+    the best opinion: that of a bad one says nothing about how sure the rows are.
+    """
     opinions, targets, times = evidence
     n_opinions = len(prior)
-    variance = float(((opinions - targets) ** 2).mean())
-    noise = np.sqrt(2 * max(variance, 1e-30) / np.maximum(times, 1e-12))
+    if len(targets) == 0 or n_opinions == 1:
+        return prior
+    errors = opinions - targets  # (J, n)
+    variances = (times * errors**2).mean(axis=1)
+    variance = max(variances.min(), 1e-12 * variances.max(), 1e-300)
     gram = np.vstack(
         [
-            opinions.T / noise[:, None],
+            (errors * np.sqrt(times / (2 * variance))).T,
             np.sqrt(strength) * np.eye(n_opinions),
             np.full((1, n_opinions), _SUM_TO_ONE),
         ]
     )
-    wanted = np.concatenate([targets / noise, np.sqrt(strength) * prior, [_SUM_TO_ONE]])
+    wanted = np.concatenate([np.zeros(len(targets)), np.sqrt(strength) * prior, [_SUM_TO_ONE]])
     weights, _ = nnls(gram, wanted)
     return np.asarray(weights / weights.sum())

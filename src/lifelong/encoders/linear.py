@@ -133,7 +133,7 @@ class LinearEncoder:
         y = targets[chosen]
         w = None
         if weights is not None:
-            w = weights[chosen]
+            w = weights[chosen] / weights[chosen].mean()  # so that their unit does not matter
         held_out = np.full((n, n_answers), np.nan)
         if aim == "number":
             slopes, intercepts, held_out[chosen] = _ridge(Z, y, w)

@@ -46,6 +46,7 @@ from lifelong.encoders.base import (
     n_leaves_of,
     take_rows,
 )
+from lifelong.encoders.forest import FittedForest, ForestEncoder
 from lifelong.engines import current
 from lifelong.exceptions import InputError, ParameterError, UnsupportedError
 from lifelong.learners.density import Density, Scaling
@@ -331,8 +332,22 @@ def posteriors(known: Knowledge, X: Rows, task: TaskName, n_jobs: int | None) ->
     answers = []
     for piece in pieces(len(X), ROWS_AT_ONCE):
         representations = represent(known.encoders, X[piece], n_jobs)
-        answers.append(channel.predict_proba(representations))
+        answers.append(answer(channel, representations, known.shares))
     return np.concatenate(answers)
+
+
+def answer(
+    channel: FittedChannel,
+    representations: dict[TaskName, Representation],
+    shares: Mapping[TaskName, float],
+) -> Posteriors:
+    """A channel's posteriors. Where trees vote, those of a large forest from outside count less.
+
+    Other channels need no limit: one forest or one vote per encoder, or learnt weights.
+    """
+    if shares and isinstance(channel, FittedLeaf):
+        return channel.predict_proba(representations, shares)
+    return channel.predict_proba(representations)
 
 
 def represent(
@@ -373,7 +388,7 @@ def _joint_posteriors(
     logs = log_task_posteriors(densities, tables, rows, representations, known.seed)
     weights = np.exp(logs)  # (n, T)
     return {
-        task: weights[:, [t]] * channel.predict_proba(representations)
+        task: weights[:, [t]] * answer(channel, representations, known.shares)
         for t, (task, channel) in enumerate(channels.items())
     }
 
@@ -384,7 +399,15 @@ def _joint_posteriors(
 def add_encoder(
     known: Knowledge, name: TaskName, encoder: FittedEncoder, parts: Parts
 ) -> Knowledge:
-    """Algorithm 3 for an encoder that another learner has trained: it brings no rows, no task."""
+    """Algorithm 3 for an encoder that another learner has trained: it brings no rows, no task.
+
+    Its trees together have at most as many votes as those of one of our own encoders.
+    """
+    if isinstance(encoder, FittedForest) and isinstance(parts.encoder, ForestEncoder):
+        n_own = parts.encoder.n_trees
+        if len(encoder.trees) > n_own:
+            share = n_own / len(encoder.trees)
+            known = replace(known, shares={**known.shares, name: share})
     known = update_old_channels(known, name, encoder, parts)
     if parts.places_left(known) == 0:
         return replace(known, memory={})

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from inspect import Parameter, signature
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -15,19 +16,26 @@ from lifelong._validation import (
     Codes,
     Labels,
     Rows,
-    check_declared,
+    check_classes,
+    check_kind,
     check_labels,
     check_rows,
+    check_same_index,
+    check_task_name,
     check_weights,
     classes_in,
     encode_labels,
     join_classes,
+    plain_name,
+    warn_of_similar,
 )
+from lifelong._words import did_you_mean
 from lifelong.channels.base import Weights
 from lifelong.exceptions import (
     InputError,
     InputTypeError,
     NotLearntError,
+    ParameterTypeError,
     UnknownTaskError,
     UnsupportedError,
 )
@@ -78,6 +86,12 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
     _takes_weights: ClassVar[bool] = False
     knowledge_class: ClassVar[type[TasksKnown]] = TasksKnown
     random_state: RandomState
+
+    def __new__(cls, *_arguments: Any, **parameters: Any) -> Self:
+        """Refuse a parameter that does not exist, with the one that was perhaps meant."""
+        check_parameters(cls, parameters)
+        made: Self = super().__new__(cls)
+        return made
 
     # What a subclass brings
 
@@ -159,7 +173,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
     def partial_fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         task: TaskName | None = None,
         classes: Sequence[Hashable] | None = None,
         sample_weight: Any = None,
@@ -190,6 +204,8 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
 
         def learnt(known: Any) -> Any:
             known, rows = self._rows_to_learn(known, X)
+            check_same_index(X, y)
+            check_same_index(X, sample_weight, "sample_weight")
             name = self._task_to_learn(known, task)
             return self._learn(known, self._lesson(known, rows, y, name, classes, sample_weight))
 
@@ -212,6 +228,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
 
         def learnt(_: Any) -> Any:
             known, rows = self._rows_to_learn(None, X)
+            check_same_index(X, y)
             return self._learn(known, self._lesson(known, rows, y, DEFAULT_TASK))
 
         return self._update(learnt)
@@ -260,7 +277,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
 
         def with_new_name(known: Any) -> Any:
             name = self._known_task(known, check_given(old, "rename"))
-            wanted = check_name(new)
+            wanted = check_task_name(new)
             if wanted in known.tasks:
                 raise InputError(
                     f"There is a task {wanted!r} already. Choose another name, or "
@@ -379,6 +396,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
         sample_weight : (n,), optional
             How much each row counts; None, the default: all alike.
         """
+        check_same_index(X, y)
         predicted = self.predict(X, task).tolist()
         truth = check_labels(y, n_rows=len(predicted)).tolist()
         hits = [label == true for label, true in zip(predicted, truth, strict=True)]
@@ -569,7 +587,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
 
     def _task_to_learn(self, known: Any, task: Any) -> TaskName:
         if task is not None:
-            return check_name(task)
+            return check_task_name(task)
         if known.tasks:
             return self._known_task(known, None)
         return DEFAULT_TASK
@@ -622,6 +640,10 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
             if len(known.tasks) > 1:
                 raise self._say_which_task()
             return next(iter(known.tasks))  # type: ignore[no-any-return]
+        if not isinstance(task, str | int | np.str_ | np.integer):
+            raise InputTypeError(
+                f"task={task!r} is not the name of a task. Give one name: text or a whole number."
+            )
         task = plain_name(task)
         if task not in known.tasks:
             names = ", ".join(map(repr, known.tasks))
@@ -657,11 +679,34 @@ def learnt(field: str) -> Any:
     return property(lambda learner: getattr(learner._learnt(f"{field}_"), field))
 
 
+def check_parameters(owner: type, parameters: Iterable[str]) -> None:
+    """Refuse names that are no parameters of a constructor.
+
+    >>> class Small:
+    ...     def __init__(self, channel="leaf"): ...
+    >>> check_parameters(Small, {"chanel": "ridge"})
+    Traceback (most recent call last):
+    lifelong.exceptions.ParameterTypeError: Small has no parameter 'chanel'. Did you mean 'channel'?
+    Its parameters: channel.
+    """
+    known = signature(owner.__init__).parameters  # type: ignore[misc]
+    if any(parameter.kind == Parameter.VAR_KEYWORD for parameter in known.values()):
+        return
+    for name in parameters:
+        if name not in known:
+            there = [other for other in known if other != "self"]
+            raise ParameterTypeError(
+                f"{owner.__name__} has no parameter {name!r}.{did_you_mean(name, there)}"
+                f" Its parameters: {', '.join(there)}."
+            )
+
+
 def check_column_names(X: Any, known: TasksKnown | None, owner: str) -> NDArray[Any] | None:
     """Column names, where X has any; once something is ``known`` they must be those of before.
 
     scikit-learn looks at them, on an estimator that exists for the time of the question.
     """
+    check_kind(X)
     estimator: Any = type(owner, (BaseEstimator,), {})()
     if known is not None:
         estimator.n_features_in_ = known.in_shape[0]
@@ -669,10 +714,17 @@ def check_column_names(X: Any, known: TasksKnown | None, owner: str) -> NDArray[
             estimator.feature_names_in_ = known.feature_names
     try:
         validate_data(estimator, X, reset=known is None, skip_check_array=True)
+    except TypeError as error:
+        if "eature names" in str(error):  # some are text and some are not
+            raise InputTypeError(str(error), see="my-data") from None
     except ValueError as error:
         if "feature names" in str(error):
             raise InputError(str(error), see="my-data") from None
-    return getattr(estimator, "feature_names_in_", None)
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None and len(set(names)) < len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise InputError(f"X has more than one column {twice!r}. Rename them.", see="my-data")
+    return names
 
 
 def _joined_classes(
@@ -682,9 +734,11 @@ def _joined_classes(
     present = set(record.classes.tolist())
     shown: Iterable[Hashable] = classes_in(labels)
     if declared is not None:
-        shown = [*check_declared(declared), *shown]
+        shown = [*check_classes(declared), *shown]
     new = [label for label in dict.fromkeys(shown) if label not in present]
-    return join_classes(record.classes, new, like=labels)
+    joined = join_classes(record.classes, new, like=labels)
+    warn_of_similar(joined.tolist(), new)
+    return joined
 
 
 def _class_weights(
@@ -705,21 +759,4 @@ def check_given(task: TaskName | None, what: str) -> TaskName:
     """Tasks are not forgotten or renamed by default."""
     if task is None:
         raise InputTypeError(f"Say which task to {what}: a name of tasks_.")
-    return task
-
-
-def plain_name(task: Any) -> Any:
-    """A name as Python's own text or whole number: numpy's, enumerations' and the like are not."""
-    if isinstance(task, str):
-        return str.__str__(task)
-    if isinstance(task, int | np.integer) and not isinstance(task, bool):
-        return int(task)
-    return task
-
-
-def check_name(task: Any) -> TaskName:
-    """Text or a whole number, of whatever class: it becomes Python's own."""
-    task = plain_name(task)
-    if isinstance(task, bool) or not isinstance(task, str | int):
-        raise InputTypeError(f"task={task!r} cannot name a task. Use text or a whole number.")
     return task

@@ -14,7 +14,7 @@ from lifelong._validation import Codes, check_count, check_labels
 from lifelong.channels.base import FittedChannel, RandomChannel, Seen, no_counts
 from lifelong.encoders.base import Representation, n_answers_of, n_leaves_of
 from lifelong.exceptions import InputError
-from lifelong.learners.algorithms import Parts, represent
+from lifelong.learners.algorithms import Parts, answer, represent
 from lifelong.learners.knowledge import Knowledge
 from lifelong.tasks.base import TaskName
 
@@ -103,11 +103,12 @@ class Trial(NamedTuple):
     channel: FittedChannel
     representations: dict[TaskName, Representation]
     y: Codes
+    shares: Mapping[TaskName, float]  # of encoders from outside
 
     def hits(self, encoders: Subset) -> int:
         """How many of the rows it gets right with these encoders alone."""
         seen = {name: self.representations[name] for name in encoders}
-        posteriors = self.channel.only(list(encoders)).predict_proba(seen)
+        posteriors = answer(self.channel.only(list(encoders)), seen, self.shares)
         return int((posteriors.argmax(axis=1) == self.y).sum())
 
 
@@ -161,7 +162,7 @@ def _given(learner: "Silly", known: Knowledge, task: TaskName, X: Any, y: Any) -
     labels = check_labels(y, n_rows=len(rows)).tolist()
     truth = np.array([code.get(label, -1) for label in labels])
     representations = represent(known.encoders, rows, learner.n_jobs)
-    return Trial(known.channels[task], representations, truth)
+    return Trial(known.channels[task], representations, truth, known.shares)
 
 
 def _stored(parts: Parts, known: Knowledge, task: TaskName, folds: int) -> Iterator[Trial]:
@@ -216,4 +217,4 @@ def _stored(parts: Parts, known: Knowledge, task: TaskName, folds: int) -> Itera
             else:
                 channel = channel.update(name, seen)
         representations = {name: Z[testing] for name, Z in honest.items()}
-        yield Trial(channel, representations, stored.y[testing])
+        yield Trial(channel, representations, stored.y[testing], known.shares)

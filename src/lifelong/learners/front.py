@@ -18,6 +18,8 @@ from lifelong._validation import (
     check_choice,
     check_count,
     check_labels,
+    check_same_index,
+    check_task_name,
     check_weights,
     classes_in,
     encode_labels,
@@ -26,7 +28,7 @@ from lifelong._validation import (
 from lifelong._words import did_you_mean
 from lifelong.encoders.answers import Aim, Answers
 from lifelong.exceptions import InputError, ParameterError, UnknownTaskError
-from lifelong.learners.base import DEFAULT_TASK, Learner, check_name
+from lifelong.learners.base import DEFAULT_TASK, Learner
 from lifelong.learners.knowledge import Lesson, TaskRecord, TasksKnown
 from lifelong.learners.sharing import (
     Settings,
@@ -40,7 +42,7 @@ from lifelong.learners.sharing import (
 )
 from lifelong.learners.task_names import names_in, names_per_row
 from lifelong.rows import Columns, Table, Texts, is_frame, names_of_array, table_of
-from lifelong.rows.targets import check_no_holes, check_numbers, check_same_index
+from lifelong.rows.targets import check_no_holes, check_numbers
 from lifelong.tasks.base import TaskName
 
 TaskPerRow = TaskName | Sequence[TaskName] | NDArray[Any] | None
@@ -97,7 +99,7 @@ class _LifelongModel(Learner):
     def partial_fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         task: TaskPerRow = None,
         classes: Sequence[Hashable] | None = None,
         sample_weight: Any = None,
@@ -219,7 +221,7 @@ class _LifelongModel(Learner):
             return table, self._only_task(len(table), known)
         if isinstance(task, str | int | np.integer):
             codes = np.zeros(len(table), dtype=np.int32)
-            return table, Texts(codes, [check_name(task)])
+            return table, Texts(codes, [check_task_name(task)])
         return table, names_per_row(task, len(table))
 
     def _column_of_tasks(self, X: Any) -> str | None:

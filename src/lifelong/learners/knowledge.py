@@ -17,6 +17,7 @@ from lifelong.channels.base import FittedChannel, Weights, join_weights
 from lifelong.encoders.base import FittedEncoder, Mask, take_rows
 from lifelong.learners.density import Density, Scaling
 from lifelong.schema import (
+    SHARE,
     AnyOf,
     Array,
     ByName,
@@ -162,7 +163,8 @@ class Knowledge(TasksKnown):
     """Everything a SiLLy learner has learnt.
 
     A task's *address* is the name under which it was learnt: its encoder and its randomness go by
-    it for good. ``addresses`` has those that differ from the task's name.
+    it for good. ``addresses`` has those that differ from the task's name. ``shares`` has encoders
+    from outside whose trees count less than a vote each: no such encoder may outvote one of ours.
     """
 
     encoders: Mapping[TaskName, FittedEncoder] = saved(
@@ -184,6 +186,9 @@ class Knowledge(TasksKnown):
     )
     addresses: Mapping[TaskName, TaskName] = saved(
         InManifest(ByName(TaskNames())), later=True, default_factory=dict
+    )
+    shares: Mapping[TaskName, float] = saved(
+        InManifest(ByName(SHARE)), later=True, default_factory=dict
     )
     scaling: Scaling | None = saved(
         Maybe(InFile("values", Record(Scaling))), later=True, default=None
@@ -229,6 +234,7 @@ class Knowledge(TasksKnown):
             channels={task: self.channels[task].only([address])},
             memory=chosen(self.memory, task),
             densities=densities,
+            shares=chosen(self.shares, address),
             version=None,
         )
 
@@ -261,7 +267,10 @@ class Knowledge(TasksKnown):
         left = list(encoders)
         channels = {name: channel.only(left) for name, channel in self.channels.items()}
         densities = {name: density.only(left) for name, density in self.densities.items()}
-        return replace(self, encoders=encoders, channels=channels, densities=densities)
+        shares = without(self.shares, address)
+        return replace(
+            self, encoders=encoders, channels=channels, densities=densities, shares=shares
+        )
 
     def renamed(self, old: TaskName, new: TaskName) -> "Knowledge":
         """With another name for a task; its address stays."""

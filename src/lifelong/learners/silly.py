@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from lifelong._provided import provided
 from lifelong._random import RandomState, seed_from
-from lifelong._validation import Rows, check_choice, check_count, check_share
+from lifelong._validation import Rows, check_choice, check_count, check_share, check_task_name
 from lifelong.channels.base import Channel, FittedChannel
 from lifelong.encoders.base import Encoder, FittedEncoder
 from lifelong.engines import current
 from lifelong.exceptions import InputError, ParameterError, PersistenceError
 from lifelong.learners import algorithms
 from lifelong.learners.algorithms import Parts
-from lifelong.learners.base import Answer, Learner, check_name
+from lifelong.learners.base import Answer, Learner
 from lifelong.learners.density import Density, Scaling
 from lifelong.learners.explain import Explanation, explain
 from lifelong.learners.knowledge import Knowledge, Lesson, StoredRows
@@ -209,7 +209,7 @@ class Silly(Learner):
             lessons = []
             for task in tasks:
                 known, rows = self._rows_to_learn(known, task.X_train)
-                lessons.append(self._lesson(known, rows, task.y_train, check_name(task.name)))
+                lessons.append(self._lesson(known, rows, task.y_train, check_task_name(task.name)))
             if known is None or not lessons:
                 return known
             _check_new(known, [lesson.task for lesson in lessons])
@@ -263,7 +263,7 @@ class Silly(Learner):
             if name is None:
                 wanted = _name_of(found)
             else:
-                wanted = check_name(name)
+                wanted = check_task_name(name)
             if wanted in {*known.encoders, *known.tasks, *known.addresses.values()}:
                 raise InputError(
                     f"There is a task or an encoder {wanted!r} already. Choose another name."
@@ -292,7 +292,8 @@ class Silly(Learner):
         task : str or int
             A name of ``tasks_``.
         """
-        known = self._learnt("knowledge_").only(task)
+        everything = self._learnt("knowledge_")
+        known = everything.only(self._known_task(everything, task))
         if known is None:
             return None
         single = copy(self)

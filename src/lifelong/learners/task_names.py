@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lifelong._validation import check_task_name
 from lifelong.exceptions import InputError, InputTypeError
-from lifelong.learners.base import check_name
 from lifelong.rows import Texts
 from lifelong.tasks.base import TaskName
 
@@ -34,7 +34,7 @@ def names_in(values: Any, column: str) -> Texts:
             "or leave these rows out.",
             see=PAGE,
         )
-    return Texts(found.codes, [check_name(name) for name in found.values])
+    return Texts(found.codes, [check_task_name(name) for name in found.values])
 
 
 def _numbers_as_names(values: NDArray[Any], column: str, missing: NDArray[np.intp]) -> Texts:
@@ -64,5 +64,5 @@ def names_per_row(task: Any, n_rows: int) -> Texts:
     code: dict[TaskName, int] = {}
     codes = np.empty(n_rows, dtype=np.int32)
     for row, name in enumerate(names):
-        codes[row] = code.setdefault(check_name(name), len(code))
+        codes[row] = code.setdefault(check_task_name(name), len(code))
     return Texts(codes, list(code))

@@ -94,6 +94,7 @@ def build(network: Network, in_shape: tuple[int, ...], width: float = 1.0) -> nn
     torch.Size([3, 10])
     """
     if callable(network):
+        _check_function(network)
         module: Any = network(in_shape)
         if not isinstance(module, nn.Module):
             raise ParameterError(
@@ -105,6 +106,20 @@ def build(network: Network, in_shape: tuple[int, ...], width: float = 1.0) -> nn
     if hidden is None:
         return cnn(in_shape, width)
     return mlp(in_shape, hidden, width)
+
+
+def _check_function(network: Any) -> None:
+    """A module would be shared by all tasks, and a class takes other arguments than the shape."""
+    if isinstance(network, nn.Module):
+        raise ParameterError(
+            f"network is a {type(network).__name__}, an nn.Module, and each task trains one of its"
+            " own. Give a function that makes one: network=lambda in_shape: nn.Sequential(...)."
+        )
+    if isinstance(network, type) and issubclass(network, nn.Module):
+        raise ParameterError(
+            f"network is the class {network.__name__}. Give a function that makes one from the"
+            f" shape of a row: network=lambda in_shape: {network.__name__}(...)."
+        )
 
 
 def layer_sizes(network: Network, in_shape: tuple[int, ...], width: float = 1.0) -> LayerSizes:

@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy
 
 from lifelong._progress import progress
 from lifelong._validation import Codes, Rows
+from lifelong.exceptions import ParameterError
 from lifelong.nets.architectures import Network, Standardise, build
 from lifelong.nets.augmentation import Augment, Output
 from lifelong.nets.once import train_once
@@ -224,10 +225,22 @@ def forward(output: Output, X: Rows, *, device: torch.device) -> Rows:
         return np.asarray(torch.cat(outputs).float().cpu().numpy())
 
 
+def _existing(device: str) -> torch.device:
+    try:
+        found = torch.device(device)
+        torch.empty(0, device=found)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise ParameterError(
+            f"device={device!r} cannot be used here: {reason} Choose 'auto' or 'cpu'."
+        ) from None
+    return found
+
+
 def choose_device(device: str) -> torch.device:
-    """``"auto"`` is the GPU where there is one."""
+    """``"auto"`` is the GPU where there is one; what is not there is an error."""
     if device != "auto":
-        return torch.device(device)
+        return _existing(device)
     if torch.cuda.is_available():
         return torch.device("cuda")
     return torch.device("cpu")

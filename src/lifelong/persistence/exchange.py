@@ -16,7 +16,7 @@ from lifelong.exceptions import PersistenceError, UnknownTaskError, UnsupportedE
 from lifelong.learners.knowledge import Knowledge
 from lifelong.learners.silly import Silly
 from lifelong.persistence.arrays import pack, unpack
-from lifelong.persistence.directory import Directory, FileRef, checksum
+from lifelong.persistence.directory import Directory, checksum
 from lifelong.persistence.encoders import (
     IN_SHAPE,
     MAX_ROW,
@@ -25,10 +25,9 @@ from lifelong.persistence.encoders import (
     unpack_encoder,
     word_of,
 )
+from lifelong.persistence.identity import identity
 from lifelong.persistence.kinds import Arrays, Name, expect, keys, unpacked
-from lifelong.persistence.known import note, noted
 from lifelong.persistence.manifest import FORMAT, check_format, versions
-from lifelong.persistence.states import Node, StoredMap
 from lifelong.persistence.text import Json, Unfit, explained
 
 MAX_BYTES = 2**30
@@ -50,7 +49,8 @@ class ImportedEncoder(NamedTuple):
     in_shape : tuple
         Shape of the rows that it reads.
     checksum : str, optional
-        The same for the same encoder in whatever file; None for a class of the user's own.
+        Of what the encoder does: the same for one that does the same, in whatever file. None for a
+        class of the user's own.
     """
 
     encoder: FittedEncoder
@@ -223,7 +223,7 @@ def _read(path: Path, learner: Silly | None, max_bytes: int) -> ImportedEncoder:
         encoder = unpack_encoder(node["encoder"], arrays, in_shape, learner)
         arrays.nothing_left()
         encoder_shape(encoder, in_shape)
-        return ImportedEncoder(encoder, in_shape, _checksum(encoder, in_shape))
+        return ImportedEncoder(encoder, in_shape, _identity(encoder, in_shape))
 
 
 def _content(path: Path, max_bytes: int) -> bytearray:
@@ -266,24 +266,19 @@ def _from_memory(encoder: Any, known: Knowledge | None) -> ImportedEncoder:
         raise PersistenceError(
             f"{type(encoder).__name__} does not say what rows it reads. Learn a task first."
         )
-    return ImportedEncoder(encoder, tuple(in_shape), _checksum(encoder, tuple(in_shape)))
+    with explained(f"This {type(encoder).__name__} is of no use to anybody"):
+        found = _identity(encoder, tuple(in_shape))
+    return ImportedEncoder(encoder, tuple(in_shape), found)
 
 
-def _checksum(encoder: FittedEncoder, in_shape: Shape) -> str | None:
-    """What a saved learner calls the encoder's file, whether it is saved or not."""
-    node = noted(encoder)
-    if not isinstance(node, Node):
-        arrays = Arrays()
-        try:
-            pieces = pack(arrays, pack_encoder(encoder, in_shape, arrays))
-        except Unfit:
-            return None
-        columns, leaves = encoder_shape(encoder, in_shape)
-        name = f"encoder-{checksum(pieces)}.safetensors"
-        size = sum(len(piece) for piece in pieces)
-        node = Node(columns=columns, leaves=leaves, file=[name, size])
-        note(encoder, node)
-    return FileRef.from_json(node["file"]).checksum
+def _identity(encoder: FittedEncoder, in_shape: Shape) -> str | None:
+    """What the encoder does, as a checksum. One that tells no two rows apart is refused."""
+    if type(encoder) is FittedForest:
+        # Every tree votes, and one without a split says the same of every row: many of them would
+        # drown what the others say.
+        split = all(len(leaves) > 1 for leaves in encoder.leaf_of_node)
+        expect(split, "the forest", "has a tree without a split, which tells no two rows apart")
+    return identity(encoder, in_shape)
 
 
 def _check_fits(found: ImportedEncoder, learner: Silly, known: Knowledge | None) -> None:
@@ -304,15 +299,10 @@ def _check_fits(found: ImportedEncoder, learner: Silly, known: Knowledge | None)
         )
     encoders = _encoders_in(known)
     for name in encoders:
-        node = None
-        if isinstance(encoders, StoredMap):
-            node = encoders.node_of(name)
         if found.checksum is None:
             same = encoders[name] is found.encoder
-        elif node is not None:  # of a stored learner: nothing need be loaded
-            same = FileRef.from_json(node["file"]).checksum == found.checksum
         else:
-            same = _checksum(encoders[name], in_shape) == found.checksum
+            same = identity(encoders[name], in_shape) == found.checksum
         if same:
             raise PersistenceError(f"This {owner} has that encoder already; it is called {name!r}.")
 

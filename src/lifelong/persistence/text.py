@@ -14,9 +14,12 @@ Json = Any
 
 MAX_JSON = 2**27  # bytes of one text: a manifest, or the header of a file
 MAX_DEPTH = 32  # brackets inside of brackets; our own texts have nine
-_BYTES_PER_BRACKET = 8  # a list or an object takes a hundred bytes: ours have longer texts
-_FREE_BRACKETS = 1000
-_PIECE = 2**20  # bytes that are looked at together
+# A list takes a hundred bytes of memory and an object two hundred, so a text must have more bytes
+# for each than hostile ones would have; ours have three times as many.
+_BYTES_PER_LIST = 8
+_BYTES_PER_OBJECT = 16
+_FREE = 1000  # lists and objects, however short the text
+_PIECE = 2**16  # bytes that are looked at together
 
 
 class Unfit(PersistenceError):  # noqa: N818
@@ -57,7 +60,7 @@ def from_json(text: bytes) -> Json:
     """The value, or a :class:`PersistenceError` that says what is wrong with the text.
 
     Python takes up to thirty times the bytes of a text that is nothing but brackets, so length,
-    brackets and depth are looked at before it is parsed: what passes takes sixteen times at most.
+    brackets and depth are looked at before it is parsed: what passes takes 25 times at most.
     """
     check_modest(text)
     try:
@@ -75,7 +78,8 @@ def check_modest(text: bytes) -> None:
     """Refuse a text that would take far more memory than it has bytes."""
     if len(text) > MAX_JSON:
         raise Unfit(f"it has {len(text)} bytes of JSON, and {MAX_JSON} is the limit")
-    n_open = 0
+    n_lists = 0
+    n_objects = 0
     depth = 0
     in_text = 0  # 1: the piece begins inside of quotes
     # An escaped quote ends no text: escapes go first, from left to right.
@@ -83,16 +87,19 @@ def check_modest(text: bytes) -> None:
     for start in range(0, len(plain), _PIECE):
         piece = np.frombuffer(plain, np.uint8, min(_PIECE, len(plain) - start), start)
         quoted = (np.cumsum(piece == ord('"'), dtype=np.uint8) + in_text) & 1
-        opens = ((piece == ord("[")) | (piece == ord("{"))) & (quoted == 0)
+        lists = (piece == ord("[")) & (quoted == 0)
+        objects = (piece == ord("{")) & (quoted == 0)
         closes = ((piece == ord("]")) | (piece == ord("}"))) & (quoted == 0)
-        depths = depth + np.cumsum(opens.astype(np.int32) - closes)
+        depths = depth + np.cumsum((lists | objects).astype(np.int32) - closes)
         if depths.max() > MAX_DEPTH:
             raise Unfit(f"it has more than {MAX_DEPTH} brackets inside of each other")
         depth = int(depths[-1])
         in_text = int(quoted[-1])
-        n_open += int(opens.sum())
-    if n_open > len(text) / _BYTES_PER_BRACKET + _FREE_BRACKETS:
-        raise Unfit(f"it has {n_open} lists and objects in {len(text)} bytes")
+        n_lists += int(lists.sum())
+        n_objects += int(objects.sum())
+    for number, each in ((n_lists, _BYTES_PER_LIST), (n_objects, _BYTES_PER_OBJECT)):
+        if number > len(text) / each + _FREE:
+            raise Unfit(f"it has {n_lists} lists and {n_objects} objects in {len(text)} bytes")
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

@@ -99,7 +99,14 @@ def _text(name: str) -> str:
     >>> _text("<b> | [x]")
     '&lt;b> &#124; &#91;x&#93;'
     """
-    special = {"&": "&amp;", "<": "&lt;", "|": "&#124;", "[": "&#91;", "]": "&#93;", "`": "&#96;"}
+    special: dict[str, str | int | None] = {
+        "&": "&amp;",
+        "<": "&lt;",
+        "|": "&#124;",
+        "[": "&#91;",
+        "]": "&#93;",
+        "`": "&#96;",
+    }
     return printable(name).replace("\n", " ").translate(str.maketrans(special))
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lifelong._validation import Rows
 from lifelong.exceptions import InputError
-from lifelong.rows.frames import PAGE, Table, Texts, Values, dates_in
+from lifelong.rows.frames import PAGE, Table, Texts, Values, date_in, dates_in, is_number
 from lifelong.schema import FLAG, AnyOf, Number, Record, Several, Text, Whole, saved
 
 Kind = Literal["number", "boolean", "category", "date"]
@@ -61,6 +61,15 @@ class Column:
     categories: tuple[Category, ...] = saved(
         Several(AnyOf((Text(), FLAG, Whole(-(2**63)), Number()))), default=()
     )
+
+    def problem(self, lengths: Mapping[str, Any]) -> str | None:
+        """What a file has wrong: categories that come twice, or more than there may be."""
+        del lengths
+        if len(self.codes) != len(self.categories) or len(self.categories) > MAX_CATEGORIES:
+            return "has a category twice, or too many"
+        if bool(self.categories) != (self.kind == "category"):
+            return "has categories that do not fit its kind"
+        return None
 
     @property
     def n_places(self) -> int:
@@ -124,6 +133,13 @@ class Columns:
     """
 
     columns: tuple[Column, ...] = saved(Several(Record(Column)), default=())
+
+    def problem(self, lengths: Mapping[str, Any]) -> str | None:
+        """What a file has wrong: two columns of one name."""
+        del lengths
+        if len(self.by_name) != len(self.columns):
+            return "has two columns of one name"
+        return None
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)
@@ -280,6 +296,7 @@ def _encoded(column: Column, values: Values) -> NDArray[np.float32]:
 def _texts_of(column: Column, values: Values) -> list[Any]:
     """The different values of a category column."""
     if isinstance(values, Texts):
+        _check_all_text(column, values)
         return list(values.values)
     if values.dtype.kind == "M":
         raise _wrong(column, "a date", values, ~np.isnat(values))
@@ -287,6 +304,20 @@ def _texts_of(column: Column, values: Values) -> list[Any]:
     if there.any():
         raise _wrong(column, "a number", values, there)
     return []
+
+
+def _check_all_text(column: Column, values: Texts) -> None:
+    """A column of nothing but text stays one; one that began with both takes both."""
+    if not all(isinstance(category, str) for category in column.categories):
+        return
+    is_text = [isinstance(value, str) for value in values.values]
+    if not all(is_text):
+        raise _wrong(column, "a number", values, _rows_with(values, np.logical_not(is_text)))
+
+
+def _rows_with(values: Texts, chosen: Any) -> NDArray[np.bool_]:
+    """Which rows (n,) have one of the values that are chosen, by a mask."""
+    return np.append(np.asarray(chosen, dtype=bool), False)[values.codes]
 
 
 def _codes_of(column: Column, values: Values) -> NDArray[np.float32]:
@@ -304,10 +335,14 @@ def _numbers_of(column: Column, values: Values) -> NDArray[Any]:
         if column.kind == "date":
             dates = dates_in(values)
             if dates is None:
-                raise _wrong(column, "no date", values, values.codes >= 0)
+                no_date = [date_in(value) is None for value in values.values]
+                if not any(no_date):
+                    return np.full(len(values), np.datetime64("NaT"), dtype="datetime64[us]")
+                raise _wrong(column, "no date", values, _rows_with(values, no_date))
             return dates
         if len(values.values):
-            raise _wrong(column, "text", values, values.codes >= 0)
+            is_text = [not is_number(value) for value in values.values]
+            raise _wrong(column, "text", values, _rows_with(values, is_text))
         return np.full(len(values), np.nan)
     is_date = values.dtype.kind == "M"
     if is_date != (column.kind == "date"):
@@ -316,7 +351,7 @@ def _numbers_of(column: Column, values: Values) -> NDArray[Any]:
             raise _wrong(column, "a date" if is_date else "a number", values, there)
         missing = np.full(len(values), np.nan)
         if column.kind == "date":
-            return missing.astype("datetime64[ns]")
+            return missing.astype("datetime64[us]")
         return missing
     if not is_date:
         _check_finite(column, values)
@@ -351,13 +386,13 @@ def _check_finite(column: Column, values: NDArray[np.float64]) -> None:
 def date_parts(dates: NDArray[Any]) -> NDArray[np.float32]:
     """Year, month, day, weekday (0: Monday), hour with its fraction, days since 1970: (n, 6).
 
-    >>> date_parts(np.array(["1970-01-02T12:00", "NaT"], "datetime64[ns]")).tolist()
+    >>> date_parts(np.array(["1970-01-02T12:00", "NaT"], "datetime64[us]")).tolist()
     [[1970.0, 1.0, 2.0, 4.0, 12.0, 1.5], [nan, nan, nan, nan, nan, nan]]
     """
     years = dates.astype("datetime64[Y]")
     months = dates.astype("datetime64[M]")
     days = dates.astype("datetime64[D]")
-    nanoseconds = (dates - days).astype(np.float64)
+    microseconds = (dates.astype("datetime64[us]") - days).astype(np.float64)
     elapsed = days.astype(np.float64)
     parts = np.stack(
         [
@@ -365,8 +400,8 @@ def date_parts(dates: NDArray[Any]) -> NDArray[np.float32]:
             (months - years).astype(np.float64) + 1,
             (days - months).astype(np.float64) + 1,
             (elapsed + 3) % 7,  # the first of January 1970 was a Thursday
-            nanoseconds / 3.6e12,
-            elapsed + nanoseconds / 8.64e13,
+            microseconds / 3.6e9,
+            elapsed + microseconds / 8.64e10,
         ],
         axis=1,
     )

@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -16,6 +17,8 @@ from lifelong.exceptions import InputError, InputTypeError
 
 PAGE = "my-data"
 """The page of the documentation about one's own data."""
+
+_MOMENTS = "datetime64[us]"  # nanoseconds end in the year 2262, and 9999-12-31 means "never"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +70,11 @@ Values = NDArray[Any] | Texts
 """One column: floats with NaN, datetime64 with NaT, or texts."""
 
 
+class _Column(NamedTuple):
+    values: Values
+    is_boolean: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """Columns by name, in order, all of one length.
@@ -74,8 +82,8 @@ class Table:
     Parameters
     ----------
     columns : name → values (n,)
-        Numbers are float64 with NaN for missing; booleans are 0 and 1; dates are datetime64[ns]
-        with NaT; everything else is :class:`Texts`.
+        Numbers are float64 with NaN for missing; booleans are 0 and 1; dates are datetime64[us]
+        with NaT, in UTC; everything else is :class:`Texts`.
     booleans : frozenset of str
         Names of columns that hold nothing but true and false.
     n_rows : int
@@ -248,8 +256,9 @@ def _from_frame(X: Any) -> Table:
     booleans = set()
     for name in frame.columns:
         series = frame.get_column(name)  # frame[0] would be a row
-        columns[str(name)] = _values(series, str(name))
-        if series.dtype == nw.Boolean:
+        found = _column(series, str(name))
+        columns[str(name)] = found.values
+        if found.is_boolean:
             booleans.add(str(name))
     return Table(columns, frozenset(booleans), len(frame))
 
@@ -274,15 +283,15 @@ def _names_of(X: Any) -> Sequence[Any]:
     return []
 
 
-def _values(series: Any, name: str) -> Values:
+def _column(series: Any, name: str) -> _Column:
     """One column as numpy: missing entries are NaN, NaT or None."""
     dtype = series.dtype
     if dtype == nw.Boolean:
-        return _numbers(series.cast(nw.Float64))
+        return _Column(_numbers(series.cast(nw.Float64)), is_boolean=True)
     if dtype.is_numeric():
-        return _numbers(series)
+        return _Column(_numbers(series))
     if dtype in (nw.Datetime, nw.Date):
-        return _dates(series)
+        return _Column(_dates(series))
     if dtype in (nw.Duration, nw.Time):
         raise InputError(
             f"Column {name!r} holds durations or times of day, which have no meaning here. Turn "
@@ -290,7 +299,7 @@ def _values(series: Any, name: str) -> Values:
             see=PAGE,
         )
     if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return _texts(series.cast(nw.String))
+        return _Column(_texts(series))
     return _from_objects(series.to_list(), name)
 
 
@@ -300,16 +309,20 @@ def _numbers(series: Any) -> Values:
 
 
 def _dates(series: Any) -> Values:
-    values = series.cast(nw.Datetime("ns"))
-    return np.asarray(values.to_numpy(), dtype="datetime64[ns]")
+    if series.dtype == nw.Datetime and series.dtype.time_zone is not None:
+        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    values = series.cast(nw.Datetime("us"))
+    return np.asarray(values.to_numpy(), dtype=_MOMENTS)
 
 
 def _texts(series: Any) -> Texts:
     """Each different text once, and codes; by the frame's own means, which are fast."""
     native = series.to_native()
     if nw.get_native_namespace(series).__name__ == "pandas":
+        # Categories may be whole numbers: as text before anything missing makes fractions of them.
         codes, values = native.factorize()
-        return Texts(codes.astype(np.int32), list(values))
+        return Texts(codes.astype(np.int32), [str(value) for value in values])
+    series = series.cast(nw.String)
     values = series.drop_nulls().unique(maintain_order=True).to_list()
     codes = np.full(len(series), -1, dtype=np.int32)
     if values:
@@ -319,28 +332,30 @@ def _texts(series: Any) -> Texts:
     return Texts(codes, values)
 
 
-def _from_objects(values: list[Any], name: str) -> Values:
+def _from_objects(values: list[Any], name: str) -> _Column:
     """A column of objects: numbers if all are, dates if all are, else text and the like."""
     there = [value for value in values if not is_missing(value)]
-    if there and all(_is_number(value) for value in there):
-        return np.array([_or_missing(value, float, np.nan) for value in values])
+    is_boolean = bool(there) and all(isinstance(value, bool | np.bool_) for value in there)
+    if is_boolean or (there and all(is_number(value) for value in there)):
+        numbers = np.array([_or_missing(value, float, np.nan) for value in values])
+        return _Column(numbers, is_boolean)
     if there and all(isinstance(value, date | np.datetime64) for value in there):
         never = np.datetime64("NaT")
-        dates = [_or_missing(value, np.datetime64, never) for value in values]
-        return np.array(dates, dtype="datetime64[ns]")
+        dates = [_or_missing(value, _moment, never) for value in values]
+        return _Column(np.array(dates, dtype=_MOMENTS))
     code: dict[Any, int] = {}
     codes = np.full(len(values), -1, dtype=np.int32)
     for row, value in enumerate(values):
         if is_missing(value):
             continue
-        if not isinstance(value, str | int | float | bool | np.number):
+        if not isinstance(value, str | int | float | bool | np.number | np.bool_):
             raise InputError(
                 f"Column {name!r} holds a {type(value).__name__}, which is neither a number, a "
                 f"date nor text (row {row}).",
                 see=PAGE,
             )
         codes[row] = code.setdefault(_plain(value), len(code))
-    return Texts(codes, list(code))
+    return _Column(Texts(codes, list(code)))
 
 
 def _or_missing(value: Any, convert: Callable[[Any], Any], missing: Any) -> Any:
@@ -357,8 +372,18 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+def is_number(value: Any) -> bool:
+    """A real number; true and false are none."""
+    if isinstance(value, bool | complex | np.complexfloating):
+        return False
+    return isinstance(value, int | float | Decimal | np.number)
+
+
+def _moment(value: Any) -> np.datetime64:
+    """A date or a time; one that knows its time zone in UTC."""
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return np.datetime64(value, "us")
 
 
 def is_missing(value: Any) -> bool:
@@ -382,18 +407,27 @@ def dates_in(texts: Texts) -> NDArray[Any] | None:
     """
     if not texts.values:
         return None
-    parsed = np.full(len(texts.values) + 1, np.datetime64("NaT"), dtype="datetime64[ns]")
+    parsed = np.full(len(texts.values) + 1, np.datetime64("NaT"), dtype=_MOMENTS)
     for place, text in enumerate(texts.values):
-        if not isinstance(text, str) or not _ISO_DATE.fullmatch(text):
+        moment = date_in(text)
+        if moment is None:
             return None
-        try:
-            moment = datetime.fromisoformat(text)
-        except ValueError:
-            return None
-        if moment.tzinfo is not None:
-            moment = moment.astimezone(UTC).replace(tzinfo=None)
-        parsed[place] = np.datetime64(moment, "ns")
+        parsed[place] = moment
     return parsed[texts.codes]
+
+
+def date_in(text: Any) -> np.datetime64 | None:
+    """The date that a text is, as ISO 8601 has it; None if it is none.
+
+    >>> date_in("2013-03-01"), date_in("tomorrow")
+    (np.datetime64('2013-03-01T00:00:00.000000'), None)
+    """
+    if not isinstance(text, str) or not _ISO_DATE.fullmatch(text):
+        return None
+    try:
+        return _moment(datetime.fromisoformat(text))
+    except (ValueError, OverflowError):  # the first and the last day of all, in another time zone
+        return None
 
 
 def names_of_array(n_columns: int) -> list[str]:
@@ -440,8 +474,9 @@ def _from_array(X: Any) -> Table:
         numbers = array.astype(np.float64)
         return Table({name: numbers[:, at] for at, name in enumerate(names)}, booleans, len(array))
     if array.dtype.kind == "M":
-        dates = array.astype("datetime64[ns]")
+        dates = array.astype(_MOMENTS)
         return Table({name: dates[:, at] for at, name in enumerate(names)}, booleans, len(array))
     objects = array.astype(object)
-    columns = {name: _from_objects(objects[:, at].tolist(), name) for at, name in enumerate(names)}
-    return Table(columns, booleans, len(array))
+    found = {name: _from_objects(objects[:, at].tolist(), name) for at, name in enumerate(names)}
+    booleans = frozenset(name for name in names if found[name].is_boolean)
+    return Table({name: found[name].values for name in names}, booleans, len(array))

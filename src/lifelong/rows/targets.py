@@ -12,20 +12,6 @@ from lifelong.rows.frames import PAGE, is_missing
 _FEW = 5  # examples in an error message
 
 
-def check_same_index(X: Any, y: Any) -> None:
-    """Rows of a frame and of a series belong together by their index: refuse two that differ."""
-    of_rows = getattr(X, "index", None)
-    of_labels = getattr(y, "index", None)
-    if of_rows is None or of_labels is None or callable(of_rows) or callable(of_labels):
-        return
-    if len(of_rows) == len(of_labels) and not of_rows.equals(of_labels):
-        raise InputError(
-            "X and y have different indices, so it is not clear which label belongs to which row. "
-            "Align them, or pass y.to_numpy() if their order is right.",
-            see=PAGE,
-        )
-
-
 def check_no_holes(y: Any) -> None:
     """Refuse missing targets; say how many there are, and where."""
     if y is None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._validation import Rows
-from lifelong.rows.columns import Columns
+from lifelong.rows.columns import MAX_CATEGORIES, Columns
 from lifelong.schema import Array, Record, Several, Whole, saved
 
 MAX_ONE_HOT = 30
@@ -65,13 +65,12 @@ class TreeView:
         if not self.categories:
             return rows
         one_hot = []
-        rows = rows.copy()
+        rows = _without_unknown(rows, self.categories)
         expanded = []
         for place, n_categories in self.categories:
-            codes = rows[:, place]
-            codes[codes >= n_categories] = np.nan
             if 2 < n_categories <= MAX_ONE_HOT:
-                one_hot.append(codes[:, None] == np.arange(n_categories, dtype=np.float32))
+                codes = rows[:, [place]]
+                one_hot.append(codes == np.arange(n_categories, dtype=np.float32))
                 expanded.append(place)
         if not one_hot:
             return rows
@@ -154,7 +153,7 @@ class DenseView:
         return None
 
     def _raw(self, X: Rows) -> Rows:
-        rows = X[:, : self.n_places]
+        rows = _without_unknown(X[:, : self.n_places], self.categories)
         coded = [place for place, _ in self.categories]
         numbers = np.delete(np.where(np.isnan(rows), self.fill, rows), coded, axis=1)
         one_hot = [
@@ -171,13 +170,26 @@ class DenseView:
         return standard
 
 
+def _without_unknown(rows: Rows, categories: tuple[tuple[int, int], ...]) -> Rows:
+    """A copy of rows in which codes of categories that came later are missing."""
+    if not categories:
+        return rows
+    known = rows.copy()
+    for place, n_categories in categories:
+        codes = known[:, place]
+        codes[codes >= n_categories] = np.nan
+    return known
+
+
 def _problem_of(
     n_places: int, categories: tuple[tuple[int, int], ...], lengths: Mapping[str, Any]
 ) -> str | None:
+    if any(len(pair) != 2 or pair[1] > MAX_CATEGORIES for pair in categories):
+        return "has categories that are not a place and a number of them"
     places = [place for place, _ in categories]
     if n_places > lengths["p"] or any(place >= n_places for place in places):
         return "reads more numbers than a row has"
-    if len(set(places)) != len(places) or any(len(pair) != 2 for pair in categories):
+    if len(set(places)) != len(places):
         return "has a place twice"
     return None
 

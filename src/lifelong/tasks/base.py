@@ -13,7 +13,9 @@ from lifelong._validation import (
     Rows,
     check_labels,
     check_rows,
+    check_same_index,
     check_share,
+    check_task_name,
     classes_in,
     encode_labels,
 )
@@ -59,6 +61,9 @@ class Task:
     y_test: Labels
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", check_task_name(self.name))
+        check_same_index(self.X_train, self.y_train, "y_train")
+        check_same_index(self.X_test, self.y_test, "y_test")
         train = check_rows(self.X_train, owner=f"task {self.name!r}")
         test = check_rows(self.X_test, owner=f"task {self.name!r}", in_shape=train.shape[1:])
         object.__setattr__(self, "X_train", train)
@@ -106,6 +111,7 @@ class Task:
         >>> Task.from_arrays("site-a", X, y, test_share=0.5)
         Task('site-a', train (2, 1), test (2, 1), 2 classes)
         """
+        check_same_index(X, y)
         rows = check_rows(X, owner=f"task {name!r}")
         labels = check_labels(y, n_rows=len(rows))
         codes = encode_labels(labels, classes_in(labels))
