@@ -250,9 +250,7 @@ def test_many_rows_come_out_as_one_by_one():
 
 # What is refused, and what the error says
 
-KNOWN = pd.DataFrame(
-    {"age": [1.0, 2.0], "pain": ["none", "typical"], "day": ["2020-01-01", None]}
-)
+KNOWN = pd.DataFrame({"age": [1.0, 2.0], "pain": ["none", "typical"], "day": ["2020-01-01", None]})
 WRONG = {
     "a number where a category was": (
         pd.DataFrame({"pain": [None, 3.0]}),

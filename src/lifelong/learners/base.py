@@ -42,6 +42,7 @@ from lifelong.exceptions import (
 from lifelong.learners.decisions import abstaining, with_priors
 from lifelong.learners.knowledge import Lesson, TaskRecord, TasksKnown, renamed
 from lifelong.learners.task_inference import infer
+from lifelong.rows import Table
 from lifelong.tasks.base import TaskName
 
 DEFAULT_TASK = "task"
@@ -569,6 +570,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
     def _rows_to_learn(self, known: Any, X: Any) -> tuple[Any, Rows]:
         """Checked rows, and what is known: the shape and names of rows before the first lesson."""
         owner = type(self).__name__
+        _check_no_table(X, owner)
         if known is not None and known.tasks:
             return known, self._rows_to_ask(known, X)
         names = check_column_names(X, None, owner)
@@ -581,6 +583,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
     def _rows_to_ask(self, known: Any, X: Any) -> Rows:
         """Checked rows of the shape and names of the first task's."""
         owner = type(self).__name__
+        _check_no_table(X, owner)
         if known.feature_names is not None or type(X) is not np.ndarray:
             check_column_names(X, known, owner)
         return check_rows(X, in_shape=known.in_shape, owner=owner)
@@ -699,6 +702,16 @@ def check_parameters(owner: type, parameters: Iterable[str]) -> None:
                 f"{owner.__name__} has no parameter {name!r}.{did_you_mean(name, there)}"
                 f" Its parameters: {', '.join(there)}."
             )
+
+
+def _check_no_table(X: Any, owner: str) -> None:
+    """A table of a task has more than numbers in it: text, dates or missing values."""
+    if isinstance(X, Table):
+        raise InputTypeError(
+            f"{owner} reads rows of numbers, and this is a table with text, dates or missing "
+            "values. LifelongClassifier and LifelongRegressor read it as it is.",
+            see="my-data",
+        )
 
 
 def check_column_names(X: Any, known: TasksKnown | None, owner: str) -> NDArray[Any] | None:

@@ -167,10 +167,12 @@ class Table:
 
     def as_numbers(self) -> NDArray[np.float64] | None:
         """All columns as numbers (n, p); None if there is text, a date or a missing value."""
+        numbers = []
         for values in self.columns.values():
             if isinstance(values, Texts) or values.dtype.kind == "M" or not is_there(values).all():
                 return None
-        return np.column_stack(list(self.columns.values()))
+            numbers.append(values)
+        return np.column_stack(numbers)
 
     def take(self, rows: Any) -> "Table":
         """Some of the rows: positions, a mask or a slice."""
