@@ -513,6 +513,16 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
         known = self._known()
         return known.tasks[self._known_task(known, task)].classes  # type: ignore[no-any-return]
 
+    def labels_of_proba(self, task: TaskName | None = None) -> Labels:
+        """The label of each column of ``predict_proba(X, task)``.
+
+        Parameters
+        ----------
+        task : str or int, optional
+            May be left out while one task is known.
+        """
+        return self.classes_of(task)
+
     def known_task(self, task: TaskName | None = None) -> TaskName:
         """The name of a task that is known: the only one, if none is given.
 

@@ -80,9 +80,9 @@ class Source:
         folder = self.folder(data_dir)
         if folder is None:
             return 0
-        files = folder.rglob("*")
+        files = list(folder.rglob("*"))
         if self.file:
-            files = iter([folder / self.file])
+            files = [folder / self.file]
         return sum(path.stat().st_size for path in files if path.is_file())
 
     def require(self, data_dir: str | Path | None = None) -> Path:
