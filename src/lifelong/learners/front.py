@@ -129,6 +129,11 @@ class LifelongClassifier(LifelongModel):
         record = known.tasks[self._known_task(known, task)]
         return record.classes[record.class_counts > 0]  # type: ignore[no-any-return]
 
+    def labels_of_proba(self, task: TaskName | None = None) -> Labels:
+        """The label of each column of ``predict_proba``: ``classes_``, whatever the task."""
+        del task
+        return self.classes_
+
     def predict(self, X: Any, task: TaskPerRow = None) -> Labels:  # type: ignore[override]
         """The most probable label of each row.
 
