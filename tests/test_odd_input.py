@@ -476,14 +476,12 @@ def test_a_misspelt_parameter_gets_a_hint(make, meant):
 SITES = pd.DataFrame({"site": ["a", "b"] * 15, "y": TEXT, "x": X[:, 0], "z": X[:, 1]})
 BAD_TABLES = {
     "a column twice": pd.concat([SITES, SITES[["x"]]], axis=1),
-    "a column of dates": SITES.assign(x=DAYS),
     "dates for tasks": SITES.assign(site=DAYS),
     "dates for labels": SITES.assign(y=DAYS),
     "a missing label": SITES.assign(y=with_a_hole(np.nan)),
     "a missing task": SITES.assign(site=[None, *["a"] * 29]),
     "an empty task": SITES.assign(site=["", *["a"] * 29]),
     "tasks that are fractions": SITES.assign(site=[0.5, 1.5] * 15),
-    "polars' dates": pl.DataFrame(SITES.assign(x=DAYS).to_dict("list")),
 }
 
 
@@ -492,3 +490,17 @@ def test_a_table_that_would_be_misread_is_refused(table):
     with pytest.raises(LifelongError):
         from_frame(table, task_column="site", label_column="y")
     assert from_frame(SITES, task_column="site", label_column="y").names == ["a", "b"]
+
+
+DATES = {
+    "pandas": SITES.assign(x=DAYS),
+    "polars": pl.DataFrame(SITES.assign(x=DAYS).to_dict("list")),
+}
+
+
+@pytest.mark.parametrize("table", DATES.values(), ids=DATES)
+def test_a_learner_of_numbers_refuses_a_table_with_dates(table):
+    stream = from_frame(table, task_column="site", label_column="y")
+    task = stream["a"]
+    with pytest.raises(InputError, match="LifelongClassifier"):
+        SillyForest(random_state=0).partial_fit(task.X_train, task.y_train, task="a")
