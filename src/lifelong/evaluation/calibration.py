@@ -126,9 +126,10 @@ def reliability_curve(
     return ReliabilityCurve(confidence, accuracy, rows)
 
 
-def _over(sums: Array, rows: NDArray[np.int64]) -> Array:
+def _over(sums: NDArray[Any], rows: NDArray[np.int64]) -> Array:
     """Means of bins; NaN in an empty one."""
-    return np.divide(sums, rows, out=np.full(len(rows), np.nan), where=rows > 0)
+    means: Array = np.divide(sums, rows, out=np.full(len(rows), np.nan), where=rows > 0)
+    return means
 
 
 def calibration(
