@@ -23,6 +23,12 @@ from lifelong._words import did_you_mean
 from lifelong.encoders.answers import Aim, Answers
 from lifelong.exceptions import InputError, ParameterError, UnknownTaskError, UnsupportedError
 from lifelong.learners.base import DEFAULT_TASK, Learner
+from lifelong.learners.explain_tables import (
+    TableExplanation,
+    Trial,
+    explain_tables,
+    held_out_trials,
+)
 from lifelong.learners.forgetting import forget
 from lifelong.learners.knowledge import Lesson, TaskRecord, TasksKnown
 from lifelong.learners.sharing import (
@@ -316,6 +322,84 @@ class LifelongModel(Learner):
         for name, rows in by_task(asked):
             answers[rows] = answer(known, asked.X[rows], name, self.aim)
         return answers
+
+    # What matters
+
+    def explain(
+        self,
+        X: Any = None,
+        y: Any = None,
+        task: TaskPerRow = None,
+        *,
+        repetitions: int = 5,
+        folds: int = 3,
+    ) -> TableExplanation:
+        """Which columns matter for each task, and how good each opinion on it is.
+
+        A column matters as much as the loss grows when its values are shuffled, on rows that were
+        not learnt from.
+
+        Parameters
+        ----------
+        X, y : frame or array, and its targets, optional
+            Rows that were not learnt from. Without them, models are learnt anew from the stored
+            rows, ``folds`` times, and measured on the rows left out.
+        task : name, or (n,) names, optional
+            With ``X``, see :meth:`fit`; without, the one task to explain. Default: all.
+        repetitions : int, default 5
+            How often each column is shuffled: more make the spread surer.
+        folds : int, default 3
+            In how many parts the stored rows are left out, if ``X`` is not given.
+
+        Returns
+        -------
+        TableExplanation
+            Printed, two tables.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from lifelong import LifelongClassifier
+        >>> frame = pd.DataFrame({"dose": range(40), "sex": ["f", "m", "m", "f"] * 10})
+        >>> ill = ["yes" if dose > 20 else "no" for dose in frame.dose]
+        >>> model = LifelongClassifier(n_estimators=20, random_state=0).fit(frame, ill, task="Lyon")
+        >>> list(model.explain().of_task("Lyon"))
+        ['dose', 'sex']
+        """
+        check_count(repetitions, "repetitions")
+        if check_count(folds, "folds") == 1:
+            raise ParameterError("folds=1 leaves no row to learn from. Give at least 2.")
+
+        def explained(known: TablesKnown) -> TableExplanation:
+            if X is not None:
+                trials = self._given_trials(known, X, y, task)
+            else:
+                names = list(known.tasks)
+                if task is not None:
+                    names = [self._known_task(known, check_task_name(task))]
+                trials = held_out_trials(known, names, self._settings(), self._record, folds)
+            if not trials:
+                raise InputError("There are too few rows to measure on. Give X and y.", see=PAGE)
+            return explain_tables(known, trials, self._aim, repetitions)
+
+        return self._ask(explained)
+
+    def _given_trials(
+        self, known: TablesKnown, X: Any, y: Any, task: TaskPerRow
+    ) -> dict[TaskName, list[Trial]]:
+        """Rows that a user has kept back, by task."""
+        check_same_index(X, y)
+        asked = self._asked(known, X, task)
+        labels = self._targets(y, len(asked.X))
+        grown, targets = self._with_targets(known, labels, None)
+        if grown.n_answers > known.n_answers:
+            new = grown.labels[known.n_answers :].tolist()
+            raise InputError(f"No task has learnt the label {new[0]!r} in y.", see=PAGE)
+        return {
+            name: [Trial(known, asked.X[rows], targets[rows])]
+            for name, rows in by_task(asked)
+            if name is not None
+        }
 
     # What every learner has
 
