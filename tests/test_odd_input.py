@@ -15,7 +15,7 @@ from torch import nn
 from lifelong import LifelongError, SillyForest, SillyNetwork, Task, TaskStream, load, save
 from lifelong.exceptions import InputError, InputWarning, ParameterError
 from lifelong.references.registry import LEARNERS as ALL
-from lifelong.tasks.sources import rows_of
+from lifelong.tasks.sources import from_frame, rows_of
 
 LEARNERS = {
     "forest": lambda: SillyForest(2, random_state=0),
@@ -457,6 +457,7 @@ def test_a_module_is_not_a_function_that_makes_one(network):
     [
         (lambda: SillyForest(chanel="ridge"), "channel"),
         (lambda: SillyForest.best(chanel="leaf"), "channel"),
+        (lambda: SillyForest().set_params(chanel="leaf"), "channel"),
         (lambda: SillyForest(n_estimator=3), "n_estimators"),
         (lambda: SillyNetwork.best(epoch=3), "epochs"),
         (lambda: SillyNetwork(recipes="strong"), "recipe"),
@@ -468,3 +469,26 @@ def test_a_misspelt_parameter_gets_a_hint(make, meant):
     with pytest.raises(ParameterError, match=f"Did you mean '{meant}'\\?") as error:
         make()
     assert isinstance(error.value, TypeError)
+
+
+# Tables with a column of tasks
+
+SITES = pd.DataFrame({"site": ["a", "b"] * 15, "y": TEXT, "x": X[:, 0], "z": X[:, 1]})
+BAD_TABLES = {
+    "a column twice": pd.concat([SITES, SITES[["x"]]], axis=1),
+    "a column of dates": SITES.assign(x=DAYS),
+    "dates for tasks": SITES.assign(site=DAYS),
+    "dates for labels": SITES.assign(y=DAYS),
+    "a missing label": SITES.assign(y=with_a_hole(np.nan)),
+    "a missing task": SITES.assign(site=[None, *["a"] * 29]),
+    "an empty task": SITES.assign(site=["", *["a"] * 29]),
+    "tasks that are fractions": SITES.assign(site=[0.5, 1.5] * 15),
+    "polars' dates": pl.DataFrame(SITES.assign(x=DAYS).to_dict("list")),
+}
+
+
+@pytest.mark.parametrize("table", BAD_TABLES.values(), ids=BAD_TABLES)
+def test_a_table_that_would_be_misread_is_refused(table):
+    with pytest.raises(LifelongError):
+        from_frame(table, task_column="site", label_column="y")
+    assert from_frame(SITES, task_column="site", label_column="y").names == ["a", "b"]

@@ -58,7 +58,8 @@ def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = 
         X = X.detach().cpu().numpy()
     if _holds_text(X):
         raise InputError(
-            "X holds text. Turn it into numbers first, for example with sklearn's OrdinalEncoder.",
+            f"X holds text, and {owner} reads numbers only. LifelongClassifier and "
+            "LifelongRegressor read text, categories, dates and missing values as they are.",
             see="my-data",
         )
     try:
@@ -70,7 +71,13 @@ def check_rows(X: Any, *, in_shape: tuple[int, ...] | None = None, owner: str = 
     except TypeError as error:
         raise InputTypeError(str(error)) from None
     except ValueError as error:
-        raise InputError(str(error), see="my-data") from None
+        reason = str(error)
+        if reason.startswith("Input X contains NaN"):
+            reason = (
+                f"Input X contains NaN: values are missing, and {owner} reads numbers only. "
+                "LifelongClassifier and LifelongRegressor read missing values as they are."
+            )
+        raise InputError(reason, see="my-data") from None
     _check_dimensions(rows, owner)
     if in_shape is not None and rows.shape[1:] != in_shape:
         raise InputError(_shape_message(rows.shape[1:], in_shape, owner), see="my-data")

@@ -172,3 +172,23 @@ def test_no_label_in_a_written_table_is_a_formula(label, tmp_path):
     done = run(tmp_path / "model", tmp_path / "rows.csv", "--proba")
     lines = list(csv.reader(io.StringIO(done.stdout)))
     assert lines == [["label", f"p_{label}"], [f"'{label}", "1"]]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "data show digits --out .",
+        "data show digits --out rows.csv/x.png",
+        "run xor-xnor --smoke --learners rf --out rows.csv",
+        "run xor-xnor --smoke --learners rf --out rows.csv/run",
+        "demo --out rows.csv",
+        "report rows.csv",
+        "inspect rows.csv",
+    ],
+)
+def test_a_path_that_cannot_be_used_is_one_clear_line_of_every_command(
+    command, rows, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert is_clear_error(CliRunner().invoke(app, command.split()))
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]

@@ -55,10 +55,10 @@ def test_a_typo_suggests_the_nearest_name():
 def test_ours_the_references_and_the_controls_are_entries_of_one_table():
     kinds = {name: entry.kind for name, entry in LEARNERS.items()}
     assert [name for name, kind in kinds.items() if kind == "ours"] == [
-        *("silly-f", "silly-n", "silly-f-best", "silly-n-best")
+        *("silly-f", "silly-n", "silly-f-best", "silly-n-best", "lifelong", "lifelong-number")
     ]
     assert [name for name, kind in kinds.items() if kind == "reference"] == list(REFERENCES)
-    assert {"single", "rf", "nearest-mean", "chance"} <= {
+    assert {"single", "rf", "table-rf", "pooled-rf", "nearest-mean", "chance"} <= {
         name for name, kind in kinds.items() if kind == "control"
     }
     assert list(CONTROLS) == ["single", "rf"]

@@ -123,7 +123,7 @@ def test_stored_rows_keep_their_weights_for_later_encoders(make):
         (np.ones(59), "X has 60 rows and sample_weight has shape"),
         (np.ones((60, 1)), "sample_weight has shape"),
         (-np.ones(60), "must be finite, at least 0"),
-        (np.zeros(60), "above 0 for one row"),
+        (np.zeros(60), "not zero for all rows"),
         (np.full(60, np.nan), "must be finite"),
         (["heavy"] * 60, "is not numbers"),
     ],

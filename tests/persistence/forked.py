@@ -5,9 +5,11 @@ interrupted.
 import os
 import random
 import signal
+import statistics
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from small import forest, rows, same_answers
@@ -31,96 +33,89 @@ def ask_while_another_thread_was_saving(folder: Path, answers) -> None:
 
 
 def interrupt_often(folder: Path, times: int, seed: int, kind: str) -> dict[str, int]:
-    """Ctrl-C at random moments; a lesson is learnt as a whole or not at all, and never lost."""
+    """Ctrl-C at random moments; a lesson is learnt as a whole or not at all, and never lost.
+
+    With ``kind="store"`` the learner has a store; with ``"save"`` it is saved after every lesson.
+    """
     chance = random.Random(seed)
     figures = {"interrupts": 0, "during": 0, "learnt": 0}
-    learner, plain = _pair(folder, kind)
-    number = 0
-    usual = 0.02
-    while figures["interrupts"] < times:
-        number += 1
+    learner = _restarted(folder, kind)
+    in_folder = in_memory = forest(budget=3)  # what should be known there
+    taken = [0.02]  # seconds for a lesson
+    for number in range(times):
         task = number % 5
+        base = in_folder if kind == "store" else in_memory  # a store goes on from the newest state
         after = forest(budget=3)
-        after.knowledge_ = plain._known()
+        after.knowledge_ = base._known()
         after.partial_fit(*rows(number), task=task)
-        timer = threading.Timer(
-            chance.uniform(0, 1.3 * usual), os.kill, (os.getpid(), signal.SIGINT)
-        )
-        interrupted = False
-        begun = time.perf_counter()
-        try:
-            timer.start()
+
+        def lesson(learner=learner, task=task, number=number):
+            begun = time.perf_counter()
             learner.partial_fit(*rows(number), task=task)
             if kind == "save":
                 save(learner, folder)
-            usual = 0.8 * usual + 0.2 * (time.perf_counter() - begun)
-            timer.join()
-            time.sleep(0.001)
-        except KeyboardInterrupt:
-            interrupted = True
-        except LifelongError as error:
-            if not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
-                raise
-            interrupted = True
-        finally:
-            _wait(timer)
+            taken.append(time.perf_counter() - begun)
+
+        done = interrupted(lesson, after=chance.uniform(0, 1) * statistics.median(taken[-9:]))
         figures["interrupts"] += 1
-        figures["during"] += interrupted
-        plain = _check(folder, learner, plain, after, kind, interrupted)
-        figures["learnt"] += plain is after
-        if number % 10 == 0:
-            learner, plain = _pair(folder, kind)
+        figures["during"] += not done
+        found = _one_of(learner, [in_memory, in_folder, after])
+        stored = _one_of(_stored(folder), [in_folder, found, after])
+        assert not done or (found is after and stored is after), "an acknowledged lesson is gone"
+        figures["learnt"] += stored is after
+        in_memory, in_folder = found, stored
+        if number % 10 == 9:
+            learner = _restarted(folder, kind)
+            in_memory = in_folder
     return figures
 
 
-def _wait(timer: threading.Timer) -> None:
-    """Until the signal has come, if it is still on its way."""
-    while True:
-        try:
-            timer.join()
-            time.sleep(0.001)
-            return
-        except KeyboardInterrupt:
-            continue
+def interrupted(work, after: float) -> bool:
+    """Do something, with a Ctrl-C after so many seconds; whether it has come to its end."""
+    done = False
+    timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        work()
+        done = True
+        _wait_for(timer)
+    except KeyboardInterrupt:
+        pass
+    except LifelongError as error:
+        if not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            raise
+    while timer.is_alive():
+        with suppress(KeyboardInterrupt):
+            _wait_for(timer)
+    return done
 
 
-def _pair(folder: Path, kind: str):
-    """A learner as after a restart, and what it should know."""
-    stored = (folder / "manifest.json").exists()
+def _wait_for(timer: threading.Timer) -> None:
+    timer.join()
+    time.sleep(0.002)  # Python looks for signals between two instructions
+
+
+def _restarted(folder: Path, kind: str):
     if kind == "store":
-        learner = forest(budget=3, store=folder)
-    else:
-        learner = load(folder) if stored else forest(budget=3)
-    plain = load(folder) if stored else forest(budget=3)
-    return learner, plain
+        return forest(budget=3, store=folder)
+    return _stored(folder)
 
 
-def _check(folder: Path, learner, plain, after, kind: str, interrupted: bool):
-    """The learner is as before the lesson or as after it, and so is the folder."""
-    found = _which(learner, plain, after)
-    assert found is not None, "half a lesson"
-    assert interrupted or found is after, "a lesson that was acknowledged is not there"
+def _stored(folder: Path):
     if (folder / "manifest.json").exists():
-        stored = _which(load(folder), plain, after)
-        assert stored is not None, "the folder holds neither state"
-        assert interrupted or stored is after
-        if kind == "store":
-            return stored
-    return found
+        return load(folder)
+    return forest(budget=3)
 
 
-def _which(learner, before, after):
-    if _same(learner, after):
-        return after
-    if _same(learner, before):
-        return before
-    return None
-
-
-def _same(one, other) -> bool:
-    if not one._tasks() or not other._tasks():
-        return not one._tasks() and not other._tasks()
-    return same_answers(one, other)
+def _one_of(learner, states):
+    """The state that a learner is in."""
+    for state in states:
+        if not learner._tasks() or not state._tasks():
+            if not learner._tasks() and not state._tasks():
+                return state
+        elif same_answers(learner, state):
+            return state
+    raise AssertionError("half a lesson, or one that was lost")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 """Streams that every test here may ask for."""
 
+import sys
+from pathlib import Path
+
 import pytest
 from tiny_references import make_stream
 
@@ -16,3 +19,6 @@ def flat() -> TaskStream:
 def images() -> TaskStream:
     """Images of 2×8×8."""
     return make_stream((2, 8, 8))
+
+
+sys.path.append(str(Path(__file__).parents[2]))  # for benchmarks/, which no wheel has

@@ -7,6 +7,8 @@ from tiny_references import N_CLASSES, taught, teach, tiny
 
 from lifelong import TaskStream, evaluate
 from lifelong.exceptions import ParameterError
+from lifelong.nets.architectures import Convolution
+from lifelong.references.df_cnn import FactorisedConvolution, new_base
 from lifelong.references.prognn import Column, lateral_width
 
 
@@ -89,6 +91,28 @@ def test_df_cnn_trains_the_bases_and_the_current_part_only(images: TaskStream) -
     assert (
         after_one.predict_proba(X, "first") != after_two.predict_proba(X, "first")
     ).any()  # the old task's kernels changed
+
+
+def test_df_cnns_bases_start_as_wide_as_the_authors_not_small_enough_to_be_forgotten() -> None:
+    torch.manual_seed(0)
+    spreads = []
+    for n_channels in (16, 24, 32, 36, 40):
+        bases = torch.stack([new_base(n_channels) for _ in range(50)])
+        limit = (6 / (4 + 2 * n_channels)) ** 0.5
+        assert float(bases.abs().max()) <= limit
+        spreads.append(float(bases.std()))
+    # Glorot's numbers for the authors' shapes: .15 to .24
+    assert spreads == pytest.approx([0.236, 0.196, 0.171, 0.162, 0.154], rel=0.05)
+
+
+def test_df_cnns_factors_start_by_glorot_whatever_the_bases_are() -> None:
+    torch.manual_seed(0)
+    factor = FactorisedConvolution(Convolution(8, 12, 2), base_channels=16, mapped_channels=24)
+    assert float(factor.tensor.detach().std()) == pytest.approx(
+        (2 / (24 * (8 + 12))) ** 0.5, rel=0.05
+    )
+    spread = float(factor.deconvolution.weight.detach().std())
+    assert spread == pytest.approx((2 / (9 * (16 + 24))) ** 0.5, rel=0.05)
 
 
 @pytest.mark.parametrize("network", ["auto", (8,)])

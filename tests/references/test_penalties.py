@@ -5,14 +5,15 @@ import copy
 import numpy as np
 import pytest
 import torch
+from rounds import a_round
 from tiny_references import make_stream, taught, teach, tiny
 from torch import nn
 
 from lifelong import Recipe, TaskStream
-from lifelong.learners.knowledge import Lesson, TaskRecord
+from lifelong.learners.base import Learner
 from lifelong.nets.architectures import Standardise, build
 from lifelong.references import ewc, si
-from lifelong.references.base import NetworkKnowledge, Round, SharedTrunk
+from lifelong.references.base import SharedTrunk
 from lifelong.references.fisher import _by_layers, _row_by_row, batched_fisher, diagonal_fisher
 from lifelong.references.quadratic import Quadratic
 from lifelong.references.si import PathIntegral, importance
@@ -22,15 +23,6 @@ def some_tensors(*, seed: int, positive: bool = False) -> tuple[torch.Tensor, ..
     make = torch.Generator().manual_seed(seed)
     tensors = [torch.randn(shape, generator=make) for shape in ((4, 3), (5,))]
     return tuple(tensor.abs() if positive else tensor for tensor in tensors)
-
-
-def a_round(inputs: torch.Tensor, targets: torch.Tensor) -> Round:
-    X = inputs.numpy()
-    y = targets.numpy()
-    counts = np.bincount(y)
-    lesson = Lesson("t", X, y, TaskRecord(np.arange(len(counts)), counts))
-    known = NetworkKnowledge(seed=0, in_shape=X.shape[1:])
-    return Round(0, inputs, targets, len(y) / len(counts), lesson, known)
 
 
 def test_the_penalty_gradient_is_what_autograd_says() -> None:
@@ -202,3 +194,31 @@ def test_a_weight_that_made_the_loss_worse_has_no_importance() -> None:
 def test_default_strengths_follow_the_rows_per_class() -> None:
     assert [ewc.default_strength(n) for n in (50, 500)] == pytest.approx([10_000, 1000])
     assert [si.default_strength(n) for n in (50, 500)] == pytest.approx([10_000, 100])
+
+
+@pytest.mark.parametrize("name", ["ewc", "o-ewc", "si"])
+def test_a_shorter_training_has_a_weaker_default_penalty(name: str, flat: TaskStream) -> None:
+    # λ and c of 500 × 256 rows held a training of 60 × 32 rows so fast that it learnt little.
+    task = flat[0]
+    short = tiny(name).partial_fit(task.X_train, task.y_train, task="first")
+    usual = {"ewc": 20_000.0, "o-ewc": 20_000.0, "si": 40_000.0}[name]  # at 25 rows per class
+    held = tiny(name, strength=usual).partial_fit(task.X_train, task.y_train, task="first")
+
+    def moved(learner: Learner) -> float:
+        before = [weight.detach().clone() for weight in learner.model_.trunk.parameters()]
+        learner.partial_fit(flat[1].X_train, flat[1].y_train, task="second")
+        after = [weight.detach() for weight in learner.model_.trunk.parameters()]
+        return sum(float(((a - b) ** 2).sum()) for a, b in zip(after, before, strict=True))
+
+    assert moved(short) > 2 * moved(held)
+
+
+def test_default_strengths_fall_with_the_rows_that_training_sees() -> None:
+    shown = [128_000, 32_000, 7680]
+    assert [ewc.default_strength(50, n) for n in shown] == pytest.approx([1e4, 625, 36])
+    assert [si.default_strength(50, n) for n in shown] == pytest.approx([1e4, 625, 36])
+    assert ewc.default_strength(50, 10**7) == 10_000  # longer than usual: not tuned, so not more
+    recipe = Recipe(iterations=10, batch_size=8)
+    now = a_round(torch.zeros(20, 3), torch.arange(20) % 2)
+    assert now.rows_shown(recipe) == 80
+    assert now.rows_shown(Recipe(epochs=3, batch_size=64)) == 60

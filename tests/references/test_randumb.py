@@ -5,10 +5,11 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.covariance import oas
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from tiny_references import taught, tiny
+from tiny_references import make_stream, taught, tiny
 
 from lifelong import TaskStream
 from lifelong.exceptions import ParameterError
+from lifelong.learners.base import Learner
 from lifelong.references.randumb import ClassMeans, FourierFeatures, oas_shrinkage
 
 
@@ -33,10 +34,7 @@ def test_rows_in_two_parts_give_the_predictions_of_all_at_once(flat: TaskStream)
     whole = tiny("randumb")
     in_batches = tiny("randumb")
     other = flat[1]
-    for learner in (
-        whole,
-        in_batches,
-    ):  # the kernel's width comes from the first task, here the same one
+    for learner in (whole, in_batches):  # the kernel's width comes from the first task
         learner.partial_fit(other.X_train, other.y_train, task="second")
     whole.partial_fit(task.X_train, task.y_train, task="first")
     for rows in (slice(0, 20), slice(20, None)):
@@ -106,6 +104,45 @@ def test_learning_one_task_changes_the_covariance_of_the_other() -> None:
     learner = taught("randumb")
     assert learner.scatter_.shape == (200, 200)
     assert sum(means.counts.sum() for means in learner.means_.values()) == 225
+
+
+def test_the_covariance_has_a_ridge_beside_the_shrinkage(flat: TaskStream) -> None:
+    task = flat[0]
+    plain, ridged = (
+        tiny("randumb", ridge=ridge).partial_fit(task.X_train, task.y_train, task="first")
+        for ridge in (0.0, 1e-4)
+    )
+    added = ridged._covariance(ridged.knowledge_) - plain._covariance(plain.knowledge_)
+    np.testing.assert_allclose(added, 1e-4 * np.eye(200), atol=1e-12)
+    with pytest.raises(ParameterError, match="ridge"):
+        tiny("randumb", ridge=-1.0).partial_fit(task.X_train, task.y_train)
+
+
+def test_colour_images_are_learnt_together_with_their_mirror_images() -> None:
+    task = make_stream((3, 4, 4))[0]
+
+    def learnt(X: np.ndarray, y: np.ndarray, **settings: object) -> Learner:
+        learner = tiny("randumb", kernel_width=6.0, **settings)
+        learner.partial_fit(task.X_test, task.y_test, task="scale")  # the same units for all
+        return learner.partial_fit(X, y, task="first")
+
+    with_flips = learnt(task.X_train, task.y_train)
+    both = np.concatenate([task.X_train, task.X_train[..., ::-1]])
+    by_hand = learnt(both, np.concatenate([task.y_train, task.y_train]), flip=False)
+    as_they_are = learnt(task.X_train, task.y_train, flip=False)
+    means, expected, plain = (
+        learner.means_["first"].means for learner in (with_flips, by_hand, as_they_are)
+    )
+    np.testing.assert_allclose(means, expected, atol=1e-12)
+    assert np.abs(means - plain).max() > 1e-3
+    assert with_flips.means_["first"].counts.sum() == 2 * len(task.y_train)
+
+
+@pytest.mark.parametrize("shape", [(8,), (1, 4, 4)])
+def test_flat_rows_and_grey_images_are_not_flipped(shape: tuple[int, ...]) -> None:
+    task = make_stream(shape)[0]
+    learner = tiny("randumb").partial_fit(task.X_train, task.y_train, task="first")
+    assert learner.means_["first"].counts.sum() == len(task.y_train)
 
 
 class _Given:

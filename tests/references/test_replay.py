@@ -8,8 +8,10 @@ from scipy.stats import chisquare
 from tiny_references import N_CLASSES, make_stream, taught, teach, tiny
 from torch import nn
 from torch.nn.functional import cross_entropy
+from torch.nn.modules.module import register_module_forward_pre_hook
 
-from lifelong import TaskStream
+from lifelong import Recipe, TaskStream
+from lifelong.nets.architectures import Standardise
 from lifelong.references.a_gem import dot, project
 from lifelong.references.er import Reservoir
 from lifelong.references.lwf import recorded_answers, soft_cross_entropy
@@ -59,6 +61,30 @@ def test_lwf_does_not_touch_its_teacher_and_keeps_its_answers(flat: TaskStream) 
         for model in (learner.model_, forgetful.model_)
     ]
     assert distance[0] < distance[1]
+
+
+def test_lwfs_teacher_and_student_see_the_same_augmented_batch(images: TaskStream) -> None:
+    recipe = Recipe(iterations=3, batch_size=16, augment=True)
+    learner = teach(tiny("lwf", network="cnn", width=0.05, recipe=recipe), images[:1])
+    teacher = learner.model_
+    seen_by_teacher: list[torch.Tensor] = []
+    seen_by_student: list[torch.Tensor] = []
+
+    def note(standardise: nn.Module, given: tuple[torch.Tensor, ...]) -> None:
+        if standardise is teacher.trunk[0][1]:
+            seen_by_teacher.append(given[0])
+        elif torch.is_grad_enabled():
+            seen_by_student.append(given[0])
+
+    with register_module_forward_pre_hook(
+        lambda module, given: note(module, given) if isinstance(module, Standardise) else None
+    ):
+        learner.partial_fit(images[1].X_train, images[1].y_train, task="second")
+    assert len(seen_by_teacher) == len(seen_by_student) == 3
+    for theirs, ours in zip(seen_by_teacher, seen_by_student, strict=True):
+        assert torch.equal(theirs, ours)
+    rows = {row.tobytes() for row in images[1].X_train}
+    assert any(row.numpy().tobytes() not in rows for row in seen_by_student[0])  # augmented
 
 
 def test_soft_cross_entropy_is_smallest_where_student_and_teacher_agree() -> None:

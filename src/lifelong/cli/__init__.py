@@ -38,7 +38,8 @@ class OneLineErrors(TyperGroup):
         except OSError as error:
             if error.errno == errno.EPIPE:  # nobody reads any more: `lifelong … | head`
                 raise
-            _say(str(error))
+            where = "" if error.filename is None else f"{error.filename}: "
+            _say(f"{where}{error.strerror or error}.")
             raise typer.Exit(1) from None
 
 

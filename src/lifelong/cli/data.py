@@ -49,7 +49,7 @@ def list_datasets(data_dir: DataDir = None) -> None:
 
 def _columns(dataset: Dataset, data_dir: Path | None) -> list[str]:
     shape = "×".join(map(str, dataset.shape))
-    counts = [str(dataset.tasks), str(dataset.classes), f"{dataset.rows:,}"]
+    counts = [str(dataset.tasks), str(dataset.classes or "–"), f"{dataset.rows:,}"]
     size = "–"
     if dataset.sources:
         size = f"{dataset.size_on_disk(data_dir) / 1e6:,.1f} MB"
@@ -146,6 +146,9 @@ def show(
         )
         return
     stream = load(_dataset(name).name, data_dir, random_state=seed)
+    if _dataset(name).is_table:
+        _print_tasks(stream)
+        return
     _console().print(
         f"{contact_sheet(stream, out or Path(f'{name}.png'), columns=columns)}", soft_wrap=True
     )
@@ -158,7 +161,7 @@ def _print_tasks(stream: TaskStream) -> None:
             str(task.name),
             str(len(task.y_train)),
             str(len(task.y_test)),
-            ", ".join(map(str, task.classes)),
+            ", ".join(map(str, task.classes)) or "numbers",
         )
     _console().print(table)
 

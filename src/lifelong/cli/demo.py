@@ -29,6 +29,7 @@ def demo(
     from lifelong.report import figures
     from lifelong.report.tables import LEGEND, summary_table, write_csv
 
+    out.mkdir(parents=True, exist_ok=True)  # first: nobody wants to wait for an error
     shown = console(soft_wrap=False)
     measured: dict[str, list[ErrorTable]] = {}
     for part, tables in run_demo(learners.split(","), repetitions, n_jobs):
@@ -37,7 +38,6 @@ def demo(
         shown.print(summary_table(title, tables), "")
     shown.print(LEGEND, style="dim")
 
-    out.mkdir(parents=True, exist_ok=True)
     drawn = {
         "data": figures.draw_data([part.stream(0) for part in PARTS]),
         "error": figures.draw_errors(measured),

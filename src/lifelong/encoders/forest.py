@@ -216,6 +216,54 @@ def _grow_tree(
     return without_class_counts(model.tree_)
 
 
+_NODE = Tree(1, np.ones(1, dtype=np.intp), 1).__getstate__()["nodes"].dtype
+
+
+def tree_from_nodes(
+    left: NDArray[Any],
+    right: NDArray[Any],
+    feature: NDArray[Any],
+    threshold: NDArray[Any],
+    missing_left: NDArray[Any],
+    n_features: int,
+    values: NDArray[np.float64] | None = None,
+) -> Tree:
+    """scikit-learn's tree of nodes that are right: the caller has checked them, or made them.
+
+    Parameters
+    ----------
+    left, right : (nodes,)
+        Children; −1 in a leaf.
+    feature, threshold : (nodes,)
+        What an inner node asks.
+    missing_left : (nodes,)
+        Whether rows that miss the number go left.
+    n_features : int
+        How many numbers a row has.
+    values : (nodes, K), optional
+        What nodes answer.
+    """
+    nodes = np.zeros(len(left), dtype=_NODE)
+    nodes["left_child"] = left
+    nodes["right_child"] = right
+    nodes["feature"] = feature
+    nodes["threshold"] = threshold
+    nodes["missing_go_to_left"] = np.asarray(missing_left) != 0
+    if values is None:
+        values = np.zeros((len(left), 1))
+    tree = Tree(n_features, np.array([values.shape[1]], dtype=np.intp), 1)
+    # Prediction does not look at the depth.
+    tree.__setstate__(
+        {
+            "max_depth": 0,
+            "node_count": len(left),
+            "nodes": nodes,
+            "values": np.ascontiguousarray(values, dtype=np.float64)[:, None, :],
+        }
+    )
+    return tree
+
+
 def without_class_counts(tree: Tree) -> Tree:
     """The tree's structure alone: channels keep their own counts of classes."""
     state = tree.__getstate__()

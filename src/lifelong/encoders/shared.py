@@ -1,4 +1,4 @@
-"""An encoder that several tasks share: one forest and one linear model on the rows of all of them.
+"""An encoder that several tasks share: a forest, boosted trees and a linear model on all rows.
 
 Beside the columns themselves it may read two things that say which task a row is from: columns for
 the task, and *relative* columns, how far a number is from the task's own mean. Sites measure
@@ -23,6 +23,7 @@ from lifelong.encoders.answers import (
     joined_forests,
 )
 from lifelong.encoders.base import Mask, honest_split
+from lifelong.encoders.boosted import BoostedForest, fit_boosted
 from lifelong.encoders.linear import FittedLinear, LinearEncoder, LinearFit
 from lifelong.rows.columns import Columns
 from lifelong.rows.views import TREE_VIEW, TreeView, coded_places, measured_places
@@ -73,6 +74,8 @@ class SharedEncoder:
         Columns for the task, as the linear model reads them.
     forest : AnsweringForest, optional
         None while there is one task, whose own forest would be the same.
+    boosted : BoostedForest, optional
+        Reads what the forest reads. None if there are too few rows or too many classes.
     relative_forest, relative_linear : bool
         Whether they read relative columns.
     linear : FittedLinear
@@ -87,6 +90,7 @@ class SharedEncoder:
     levels: NDArray[np.float32] = saved(Array("float32", (None, None)))
     forest: AnsweringForest | None = saved(maybe(Record(AnsweringForest)))
     linear: FittedLinear = saved(Record(FittedLinear))
+    boosted: BoostedForest | None = saved(maybe(Record(BoostedForest)))
     relative_forest: bool = saved(FLAG)
     relative_linear: bool = saved(FLAG)
 
@@ -99,8 +103,9 @@ class SharedEncoder:
             return "measures places that no row has"
         n_relative = len(self.measured)
         width = self.tree_view.width + self.codes.shape[1] + n_relative * self.relative_forest
-        if self.forest is not None and self.forest.forest.n_features != width:
-            return "has a forest of other columns"
+        for model in (self.forest, self.boosted):
+            if model is not None and model.forest.n_features != width:
+                return "has a forest of other columns"
         n_places = self.tree_view.n_places + self.levels.shape[1]
         if self.linear.view.n_places != n_places + n_relative * self.relative_linear:
             return "has a linear model of other columns"
@@ -108,10 +113,8 @@ class SharedEncoder:
 
     @property
     def n_opinions(self) -> int:
-        """The linear model, and the forest if there is one."""
-        if self.forest is None:
-            return 1
-        return 2
+        """The linear model, and the forest and boosted trees if there are any."""
+        return 1 + (self.forest is not None) + (self.boosted is not None)
 
     def place_of(self, task: TaskName) -> int | None:
         """Which of its tasks this is; None if it has not seen it."""
@@ -127,7 +130,7 @@ class SharedEncoder:
     def answers(
         self, X: Rows, task: TaskName | None, centre: NDArray[np.float32] | None
     ) -> list[Answers]:
-        """What the forest (if any) and the linear model answer to rows of a task.
+        """What the forest, boosted trees (if any) and the linear model answer to rows of a task.
 
         Parameters
         ----------
@@ -143,8 +146,11 @@ class SharedEncoder:
         if centre is None:
             centre = self.mean
         found = []
+        rows = self._tree_rows(X, place, centre)
         if self.forest is not None:
-            found.append(self.forest.answers(self._tree_rows(X, place, centre)))
+            found.append(self.forest.answers(rows))
+        if self.boosted is not None:
+            found.append(self.boosted.answers(rows))
         found.append(self.linear.answers(self._linear_rows(X, place, centre)))
         return found
 
@@ -188,24 +194,22 @@ class SharedEncoder:
     def nbytes(self) -> int:
         """Bytes of everything."""
         arrays = (self.measured, self.mean, self.codes, self.levels)
-        total = self.linear.nbytes + sum(array.nbytes for array in arrays)
-        if self.forest is not None:
-            total += self.forest.nbytes
-        return total
+        models = (self.forest, self.boosted, self.linear)
+        total = sum(array.nbytes for array in arrays)
+        return total + sum(model.nbytes for model in models if model is not None)
 
     @property
     def n_parameters(self) -> int:
         """Of the forest and the linear model."""
-        if self.forest is None:
-            return self.linear.n_parameters
-        return self.linear.n_parameters + self.forest.n_parameters
+        models = (self.forest, self.boosted, self.linear)
+        return sum(model.n_parameters for model in models if model is not None)
 
 
 class SharedFit(NamedTuple):
     """A shared encoder, and what it answers to rows that its models have not seen."""
 
     encoder: SharedEncoder
-    held_out: list[list[Answers]]  # for each task: of the forest (if any), of the linear model
+    held_out: list[list[Answers]]  # for each task: of the forest, boosted trees, linear model
 
 
 def shrunk_mean(X: Rows, mean: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -231,7 +235,7 @@ def fit_shared(
     n_jobs: int | None = None,
     **tree: Any,
 ) -> SharedFit:
-    """One forest and one linear model on the rows of all tasks.
+    """One forest, boosted trees and one linear model on the rows of all tasks.
 
     Each is tried with and without relative columns; the one that answers held-out rows better
     stays. Half of the trees decide for the forest, and the other half is grown for the winner.
@@ -256,13 +260,19 @@ def fit_shared(
     )
     forest = None
     relative_forest = False
-    held_out = [linear.held_out]
+    held_out = []
+    base = np.hstack([tree_view(X), codes[place]])
     if len(of_tasks) > 1:
-        base = np.hstack([tree_view(X), codes[place]])
         forest, relative_forest, answers = _better_forest(
             base, relative, targets, weights, n_answers, aim, n_trees, rng, n_jobs, tree
         )
-        held_out = [answers, linear.held_out]
+        held_out.append(answers)
+    if relative_forest:
+        base = np.hstack([base, relative])
+    boosted = fit_boosted(base, targets, n_answers=n_answers, aim=aim, rng=rng, weights=weights)
+    if boosted is not None:
+        held_out.append(boosted.held_out)
+    held_out.append(linear.held_out)
     encoder = SharedEncoder(
         tuple(rows.task for rows in of_tasks),
         len(X),
@@ -273,6 +283,7 @@ def fit_shared(
         levels,
         forest,
         linear.model,
+        boosted.model if boosted is not None else None,
         relative_forest,
         relative_linear,
     )

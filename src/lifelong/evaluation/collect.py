@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lifelong.evaluation.errors import ErrorTable
+from lifelong.evaluation.errors import ERROR_RATE, ErrorKind, ErrorTable
 from lifelong.evaluation.measure import REFERENCE, SINGLE, STAGE, Measurement
 from lifelong.tasks.base import TaskName
 
@@ -17,6 +17,7 @@ def table_from(
     tasks: list[TaskName],
     repetitions: Sequence[Repetition],
     references: Mapping[str, Sequence[Repetition]] | None = None,
+    kind: ErrorKind = ERROR_RATE,
 ) -> ErrorTable:
     """The table of one learner's complete repetitions, and of the plain models compared with it."""
     stages = list(enumerate(tasks))
@@ -56,6 +57,7 @@ def table_from(
             content: float(np.mean([repetition[content] for repetition in sizes]))
             for content in sizes[0]
         },
+        kind=kind,
     )
 
 

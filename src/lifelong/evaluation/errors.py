@@ -13,6 +13,28 @@ from lifelong.evaluation.transfer import Errors, half_a_mistake
 from lifelong.tasks.base import TaskName
 
 
+@dataclass(frozen=True)
+class ErrorKind:
+    """What the numbers of a table are.
+
+    Parameters
+    ----------
+    name : str
+        Such as "error rate", "squared error" or "1 − roc_auc".
+    is_share : bool, default True
+        Whether 1 − error is a score that is 1 at best. Then 0 counts as half a mistake in ratios.
+    """
+
+    name: str
+    is_share: bool = True
+
+
+ERROR_RATE = ErrorKind("error rate")
+"""The share of test rows whose label is not predicted: the paper's error."""
+
+_SMALLEST = float(np.finfo(np.float64).tiny)  # so that ratios with an error of 0 exist
+
+
 @dataclass(frozen=True, eq=False)
 class ErrorTable:
     """Errors of one learner on one stream: R repetitions, T tasks.
@@ -36,6 +58,8 @@ class ErrorTable:
     sizes : dict
         After the last task, mean over repetitions: number of parameters, bytes of encoders,
         channels and stored rows.
+    kind : ErrorKind
+        What an error is: the share of mistakes, unless :func:`evaluate` was asked otherwise.
     """
 
     learner: str
@@ -47,6 +71,7 @@ class ErrorTable:
     train_seconds: Errors = field(default_factory=lambda: np.zeros((0, 0)))
     predict_seconds: Errors = field(default_factory=lambda: np.zeros((0, 0)))
     sizes: Mapping[str, float] = field(default_factory=dict)
+    kind: ErrorKind = ERROR_RATE
 
     @cached_property
     def _measured(self) -> dict[str, Errors]:
@@ -59,6 +84,8 @@ class ErrorTable:
             if self.references
             else np.full_like(self.single, np.nan),
         }
+        if not self.kind.is_share:
+            return {kind: np.maximum(errors, _SMALLEST) for kind, errors in kinds.items()}
         return {kind: half_a_mistake(errors, self.test_rows) for kind, errors in kinds.items()}
 
     def _mean(self, kind: str) -> Errors:
@@ -100,23 +127,41 @@ class ErrorTable:
         return statistics.difference(self._mean("at_arrival"), self._mean("final"))
 
     @property
+    def error(self) -> Errors:
+        """The error after all tasks, per task (no zero-error rule)."""
+        return np.asarray(self.errors[:, :, -1].mean(axis=0))
+
+    @property
+    def single_error(self) -> Errors:
+        """The error of the learner trained on the task alone, per task."""
+        return np.asarray(self.single.mean(axis=0))
+
+    @property
+    def reference_error(self) -> Errors:
+        """The error of the plain single-task model, per task; NaN where there is none."""
+        if not self.references:
+            return np.full(len(self.tasks), np.nan)
+        return np.asarray(list(self.references.values())[-1].mean(axis=0))
+
+    @property
     def accuracy(self) -> Errors:
-        """1 − error after all tasks, per task (no zero-error rule)."""
-        return np.asarray(1 - self.errors[:, :, -1].mean(axis=0))
+        """1 − error after all tasks, per task; NaN if errors are no shares (squared error)."""
+        return self._score(self.error)
 
     @property
     def single_accuracy(self) -> Errors:
         """1 − error of the learner trained on the task alone."""
-        return np.asarray(1 - self.single.mean(axis=0))
+        return self._score(self.single_error)
 
     @property
     def reference_accuracy(self) -> Errors:
         """1 − error of the plain single-task model."""
-        if self.references:
-            reference = list(self.references.values())[-1]
-        else:
-            reference = np.full_like(self.single, np.nan)
-        return np.asarray(1 - reference.mean(axis=0))
+        return self._score(self.reference_error)
+
+    def _score(self, errors: Errors) -> Errors:
+        if not self.kind.is_share:
+            return np.full_like(errors, np.nan)
+        return np.asarray(1 - errors)
 
     def spread(self, statistic: str) -> dict[str, Errors]:
         """Median and quartiles over repetitions of a statistic computed within each repetition.
@@ -158,6 +203,7 @@ class ErrorTable:
             self.errors[repetition],
             self.single[repetition],
             references,
+            kind=self.kind,
         )
 
     def summary(self) -> dict[str, Any]:
@@ -167,9 +213,13 @@ class ErrorTable:
         -------
         dict
             Accuracies, transfers, gain, seconds and bytes; NaN where something was not measured.
+            Errors that are no shares have no accuracies; then ``error``, ``single_error`` and
+            ``reference_error`` are there as well.
         """
         names = ["accuracy", "single_accuracy", "reference_accuracy"]
         names += ["transfer", "forward_transfer", "backward_transfer", "gain"]
+        if not self.kind.is_share:
+            names += ["error", "single_error", "reference_error"]
         means = {name: float(np.mean(getattr(self, name))) for name in names}
         seconds = {"train_seconds": self.train_seconds, "predict_seconds": self.predict_seconds}
         means |= {
@@ -189,5 +239,8 @@ class ErrorTable:
             name: np.mean(getattr(self, name))
             for name in ("accuracy", "forward_transfer", "backward_transfer")
         }
+        if self.kind != ERROR_RATE:
+            del means["accuracy"]
+            means = {self.kind.name: np.mean(self.error), **means}
         text = ", ".join(f"{name} {value:.3f}" for name, value in means.items())
         return f"ErrorTable({self.learner}: {n_tasks} tasks, {n_repetitions} repetitions; {text})"

@@ -21,6 +21,7 @@ from lifelong.evaluation.measure import (
     plain_error,
     plain_measurements,
 )
+from lifelong.evaluation.scoring import Scoring, find_scoring
 from lifelong.tasks.base import TaskStream
 
 __all__ = ["error_on", "evaluate", "plain_error"]
@@ -43,6 +44,7 @@ def evaluate(
     seed: int = 0,
     n_jobs: int | None = None,
     name: str | None = None,
+    scoring: str | Scoring | None = None,
 ) -> ErrorTable:
     """Teach a fresh learner the stream, ``repetitions`` times, and measure its errors.
 
@@ -61,6 +63,12 @@ def evaluate(
         Repetitions in so many processes; with :func:`lifelong.engine`, on a cluster.
     name : str, optional
         What to call the learner in the table; its class name if left out.
+    scoring : str, optional
+        What an error is; by default the share of mistakes, and the squared error where the target
+        is a number. Otherwise ``"absolute error"``, ``"log loss"``, or a name that scikit-learn's
+        scorers have: of a loss (``"neg_brier_score"``) the loss itself, of any other score
+        (``"roc_auc"``, ``"r2"``) 1 − score. Transfers are log ratios of these errors; ``kind`` of
+        the table says what they are.
 
     Returns
     -------
@@ -77,11 +85,16 @@ def evaluate(
     >>> table = evaluate(make_learner, lambda seed: xor_stream(random_state=seed), 2)
     >>> np.allclose(table.transfer, table.forward_transfer + table.backward_transfer)
     True
+    >>> stream = xor_stream(random_state=0)
+    >>> evaluate(make_learner, stream, 1, scoring="neg_log_loss").kind.name
+    'log loss'
     """
     check_count(repetitions, "repetitions")
     stream_of = stream if callable(stream) else partial(_always, stream)
     title = name or type(make_learner(seed)).__name__
-    tasks = stream_of(seed).names
+    first = stream_of(seed)
+    tasks = first.names
+    chosen = find_scoring(scoring, first.named(tasks[0]).target)
     seeds = range(seed, seed + repetitions)
     with progress(repetitions * len(tasks), title) as bar:
         alone = (
@@ -90,7 +103,7 @@ def evaluate(
         advance = bar.advance if alone else _nothing  # a bar cannot go to another process
 
         def repeat(seed: int) -> Repetition:
-            return _repetition(make_learner, stream_of(seed), seed, advance)
+            return _repetition(make_learner, stream_of(seed), seed, chosen, advance)
 
         measured = []
         for repetition in parallel_stream(repeat, seeds, n_jobs=n_jobs, prefer="processes"):
@@ -102,7 +115,8 @@ def evaluate(
         kind: [repetition.references[kind] for repetition in measured]
         for kind in measured[0].references
     }
-    return table_from(title, tasks, [repetition.learner for repetition in measured], references)
+    passes = [repetition.learner for repetition in measured]
+    return table_from(title, tasks, passes, references, chosen.kind)
 
 
 def _always(stream: TaskStream, _seed: int) -> TaskStream:
@@ -114,17 +128,21 @@ def _nothing() -> None:
 
 
 def _repetition(
-    make_learner: MakeLearner, stream: TaskStream, seed: int, advance: Callable[[], None]
+    make_learner: MakeLearner,
+    stream: TaskStream,
+    seed: int,
+    scoring: Scoring,
+    advance: Callable[[], None],
 ) -> Repetition:
     measured = []
-    for measurement in measurements(make_learner, stream, seed):
+    for measurement in measurements(make_learner, stream, seed, error=scoring.of_learner):
         if isinstance(measurement, Measurement):
             measured.append(measurement)
             if measurement.kind == SINGLE:  # the last thing measured of a stage
                 advance()
     plain = make_learner(seed).plain_models(len(stream))
     references = {
-        name: list(plain_measurements(partial(clone, model), stream))
+        name: list(plain_measurements(partial(clone, model), stream, error_of=scoring.of_plain))
         for name, model in plain.items()
     }
     return Repetition(measured, references)

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from lifelong._once import saved_seconds
-from lifelong._validation import classes_in
+from lifelong.evaluation.scoring import find_scoring
 from lifelong.learners.base import Learner
 from lifelong.tasks.base import Task, TaskName, TaskStream
 
@@ -58,6 +56,7 @@ class Measurement:
 
 Wanted = Callable[[str, TaskName, int], bool]
 ErrorOn = Callable[[Learner, Task], float]
+PlainErrorOn = Callable[[Any, Task], float]
 
 
 def _all(kind: str, task: TaskName, stage: int) -> bool:  # noqa: ARG001
@@ -65,8 +64,8 @@ def _all(kind: str, task: TaskName, stage: int) -> bool:  # noqa: ARG001
 
 
 def error_on(learner: Learner, task: Task) -> float:
-    """Share of the task's test rows that the learner gets wrong."""
-    return 1.0 - learner.score(task.X_test, task.y_test, task=task.name)
+    """Share of the task's test rows that the learner gets wrong; of numbers, the squared error."""
+    return find_scoring(None, task.target).of_learner(learner, task)
 
 
 def measurements(
@@ -151,28 +150,28 @@ def _measured(
 
 
 def plain_measurements(
-    model: Callable[[], Any], stream: TaskStream, wanted: Wanted = _all
+    model: Callable[[], Any],
+    stream: TaskStream,
+    wanted: Wanted = _all,
+    error_of: PlainErrorOn | None = None,
 ) -> Iterator[Measurement]:
     """A fresh plain model for each task, taught all its rows."""
+    error_of = error_of or plain_error
     for stage, name in enumerate(stream.names):
         if wanted(REFERENCE, name, stage):
             task = stream.named(name)
             started = _clock()
-            error = plain_error(model(), task)
+            error = error_of(model(), task)
             yield Measurement(
                 REFERENCE, name, stage, error, len(task.y_test), _clock() - started, 0.0
             )
 
 
 def plain_error(model: Any, task: Task) -> float:
-    """Error of a plain classifier trained on all training rows of the task; labels become numbers
-    on the way.
+    """Error of a plain model trained on all training rows of the task; labels become numbers on the
+    way.
     """
-    code = {label: position for position, label in enumerate(classes_in(task.y_train))}
-    y_train, y_test = (
-        [code.get(label, -1) for label in y.tolist()] for y in (task.y_train, task.y_test)
-    )
-    return float(np.mean(model.fit(task.X_train, y_train).predict(task.X_test) != y_test))
+    return find_scoring(None, task.target).of_plain(model, task)
 
 
 def _seconds(work: Callable[[], Any]) -> float:

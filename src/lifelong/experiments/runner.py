@@ -12,12 +12,16 @@ from threadpoolctl import threadpool_limits
 from lifelong._once import sharing
 from lifelong.engines import current
 from lifelong.evaluation.measure import (
+    ErrorOn,
     Measurement,
+    PlainErrorOn,
     Training,
     error_on,
     measurements,
+    plain_error,
     plain_measurements,
 )
+from lifelong.evaluation.scoring import find_scoring
 from lifelong.evaluation.unaware import unaware_error
 from lifelong.experiments.parameters import build_learner
 from lifelong.experiments.plan import Cell
@@ -94,15 +98,22 @@ def _measurements(cell: Cell, data_dir: Path | None) -> Iterator[Training | Meas
         return cell.key(kind, task, stage) in cell.missing
 
     stream = make_stream(cell.part, cell.seed, data_dir)
+    error: ErrorOn = error_on
+    plain: PlainErrorOn = plain_error
+    if cell.part.unaware:
+        error = unaware_error
+    elif cell.part.scoring:
+        scoring = find_scoring(cell.part.scoring, "class")
+        error = scoring.of_learner
+        plain = scoring.of_plain
     if not cell.plain:
-        error = unaware_error if cell.part.unaware else error_on
         yield from measurements(
             partial(build_learner, cell.learner), stream, cell.seed, wanted, error
         )
         return
     model = build_learner(cell.learner, cell.seed).plain_models(len(stream))[cell.plain]
     yield Training(stream.names[0], 0)
-    yield from plain_measurements(partial(clone, model), stream, wanted)
+    yield from plain_measurements(partial(clone, model), stream, wanted, plain)
 
 
 def _row(cell: Cell, spec_hash: str, measurement: Measurement) -> Row:

@@ -64,6 +64,8 @@ class Part:
         Learners that have nothing to show here, such as controls on a curve of transfer.
     unaware : bool
         Whether learners must find out by themselves which task a row is from.
+    scoring : str
+        What an error is, as for :func:`lifelong.evaluate`; empty: the share of mistakes.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Part:
     at: float | None = None
     without: tuple[str, ...] = ()
     unaware: bool = False
+    scoring: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", _plain(self.options))
@@ -168,8 +171,9 @@ class Spec:
 
 
 def _identity(part: Part) -> dict[str, Any]:
-    """The part as data; ``unaware`` only where it is set, so that runs from before it go on."""
-    return {name: value for name, value in asdict(part).items() if name != "unaware" or value}
+    """The part as data; newer fields only where they are set, so that older runs go on."""
+    newer = ("unaware", "scoring")
+    return {name: value for name, value in asdict(part).items() if name not in newer or value}
 
 
 def _plain(options: Options) -> dict[str, Any]:

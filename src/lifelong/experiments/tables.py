@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from lifelong.evaluation.collect import table_from
-from lifelong.evaluation.errors import ErrorTable
+from lifelong.evaluation.errors import ErrorKind, ErrorTable
 from lifelong.evaluation.measure import REFERENCE, SINGLE, STAGE, Measurement
+from lifelong.evaluation.scoring import find_scoring
 from lifelong.experiments.rows import Row
-from lifelong.experiments.spec import Spec
+from lifelong.experiments.spec import Part, Spec
 from lifelong.tasks.base import TaskName
 
 Passes = dict[int, list[Measurement]]  # repetition → what it measured
@@ -67,13 +68,21 @@ def results_of(spec: Spec, rows: Iterable[Row]) -> Results:
             plain = {
                 label: _alone(passes.get((at[0], label), {})) for label in first[at].references
             }
-            table = _table(at[1], first[at].n_tasks, passes[at], plain)
+            kind = kind_of(spec.part(at[0]))
+            table = _table(at[1], first[at].n_tasks, passes[at], plain, kind)
             if table is not None:
                 tables[at] = table
     return Results(spec, tables, [row for row in rows if not row.done], rows)
 
 
-def _table(label: str, n_tasks: int, passes: Passes, plain: dict[str, Passes]) -> ErrorTable | None:
+def kind_of(part: Part) -> ErrorKind:
+    """What the errors of a part are."""
+    return find_scoring(part.scoring or None, "class").kind
+
+
+def _table(
+    label: str, n_tasks: int, passes: Passes, plain: dict[str, Passes], kind: ErrorKind
+) -> ErrorTable | None:
     expected = (
         n_tasks * (n_tasks + 1) // 2 + n_tasks
     )  # every task at every stage from its arrival on, and alone
@@ -85,7 +94,8 @@ def _table(label: str, n_tasks: int, passes: Passes, plain: dict[str, Passes]) -
         for name, found in plain.items()
         if all(len(found.get(r, [])) == n_tasks for r in complete)
     }
-    return table_from(label, _tasks(passes[complete[0]]), [passes[r] for r in complete], usable)
+    tasks = _tasks(passes[complete[0]])
+    return table_from(label, tasks, [passes[r] for r in complete], usable, kind)
 
 
 def _alone(passes: Passes) -> Passes:

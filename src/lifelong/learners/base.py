@@ -42,6 +42,7 @@ from lifelong.exceptions import (
 from lifelong.learners.decisions import abstaining, with_priors
 from lifelong.learners.knowledge import Lesson, TaskRecord, TasksKnown, renamed
 from lifelong.learners.task_inference import infer
+from lifelong.rows import Table
 from lifelong.tasks.base import TaskName
 
 DEFAULT_TASK = "task"
@@ -92,6 +93,27 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
         check_parameters(cls, parameters)
         made: Self = super().__new__(cls)
         return made
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters by name, as scikit-learn's estimators do.
+
+        Parameters
+        ----------
+        **parameters
+            Those of the constructor; ``channel__strength=1`` changes one of a part's.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ParameterTypeError
+            If there is no such parameter; the message says which one was perhaps meant.
+        """
+        check_parameters(type(self), (name.partition("__")[0] for name in parameters))
+        changed: Self = super().set_params(**parameters)
+        return changed
 
     # What a subclass brings
 
@@ -512,6 +534,16 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
         known = self._known()
         return known.tasks[self._known_task(known, task)].classes  # type: ignore[no-any-return]
 
+    def labels_of_proba(self, task: TaskName | None = None) -> Labels:
+        """The label of each column of ``predict_proba(X, task)``.
+
+        Parameters
+        ----------
+        task : str or int, optional
+            May be left out while one task is known.
+        """
+        return self.classes_of(task)
+
     def known_task(self, task: TaskName | None = None) -> TaskName:
         """The name of a task that is known: the only one, if none is given.
 
@@ -569,6 +601,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
     def _rows_to_learn(self, known: Any, X: Any) -> tuple[Any, Rows]:
         """Checked rows, and what is known: the shape and names of rows before the first lesson."""
         owner = type(self).__name__
+        _check_no_table(X, owner)
         if known is not None and known.tasks:
             return known, self._rows_to_ask(known, X)
         names = check_column_names(X, None, owner)
@@ -581,6 +614,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC):
     def _rows_to_ask(self, known: Any, X: Any) -> Rows:
         """Checked rows of the shape and names of the first task's."""
         owner = type(self).__name__
+        _check_no_table(X, owner)
         if known.feature_names is not None or type(X) is not np.ndarray:
             check_column_names(X, known, owner)
         return check_rows(X, in_shape=known.in_shape, owner=owner)
@@ -699,6 +733,16 @@ def check_parameters(owner: type, parameters: Iterable[str]) -> None:
                 f"{owner.__name__} has no parameter {name!r}.{did_you_mean(name, there)}"
                 f" Its parameters: {', '.join(there)}."
             )
+
+
+def _check_no_table(X: Any, owner: str) -> None:
+    """A table of a task has more than numbers in it: text, dates or missing values."""
+    if isinstance(X, Table):
+        raise InputTypeError(
+            f"{owner} reads rows of numbers, and this is a table with text, dates or missing "
+            "values. LifelongClassifier and LifelongRegressor read it as it is.",
+            see="my-data",
+        )
 
 
 def check_column_names(X: Any, known: TasksKnown | None, owner: str) -> NDArray[Any] | None:

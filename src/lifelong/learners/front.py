@@ -36,9 +36,9 @@ _INTERVAL_ROWS = 20.0  # rows' worth of all tasks' errors in a task's own scale 
 class LifelongClassifier(LifelongModel):
     """Classes of many related tasks in one table, each better than alone and than pooled.
 
-    Each task grows a forest of its own. All tasks share a forest and a linear model on all rows,
-    which also read how far a number is from its task's mean. A task's answer mixes the three by
-    weights that held-out rows have chosen.
+    Each task grows a forest of its own. All tasks share a forest, boosted trees and a linear model
+    on all rows, which may also read how far a number is from its task's mean. A task's answer mixes
+    them by weights that held-out rows have chosen.
 
     Parameters
     ----------
@@ -128,6 +128,11 @@ class LifelongClassifier(LifelongModel):
         known = self._known()
         record = known.tasks[self._known_task(known, task)]
         return record.classes[record.class_counts > 0]  # type: ignore[no-any-return]
+
+    def labels_of_proba(self, task: TaskName | None = None) -> Labels:
+        """The label of each column of ``predict_proba``: ``classes_``, whatever the task."""
+        del task
+        return self.classes_
 
     def predict(self, X: Any, task: TaskPerRow = None) -> Labels:  # type: ignore[override]
         """The most probable label of each row.

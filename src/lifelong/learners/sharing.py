@@ -1,8 +1,9 @@
 """Learning from tables of related tasks: functions from what is known to what is known next.
 
-Every task has a forest of its own. All tasks share one encoder, a forest and a linear model on the
-rows of all of them, made anew whenever tasks or rows have doubled. A task's channel mixes these
-opinions by weights that held-out rows have chosen (:mod:`lifelong.channels.stacking`).
+Every task has a forest of its own. All tasks share one encoder (a forest, boosted trees and a
+linear model on the rows of all of them), made anew whenever tasks or rows have doubled. A task's
+channel mixes these opinions by weights that held-out rows have chosen
+(:mod:`lifelong.channels.stacking`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -199,7 +200,7 @@ class TablesKnown(TasksKnown):
         if self.shared is not None:
             n_opinions += self.shared.n_opinions
             n_centre = len(self.shared.measured)
-            models = (self.shared.forest, self.shared.linear)
+            models = (self.shared.forest, self.shared.boosted, self.shared.linear)
             if any(model is not None and model.n_answers > self.n_answers for model in models):
                 return "answers with labels that are not there"
             if len(self.unseen) != n_opinions - 1 or len(self.common) != n_opinions:

@@ -94,8 +94,7 @@ def build(network: Network, in_shape: tuple[int, ...], width: float = 1.0) -> nn
     torch.Size([3, 10])
     """
     if callable(network):
-        _check_function(network)
-        module: Any = network(in_shape)
+        module: Any = _made_by(network, in_shape)
         if not isinstance(module, nn.Module):
             raise ParameterError(
                 "network(in_shape) must return a torch nn.Module; it returned"
@@ -108,18 +107,28 @@ def build(network: Network, in_shape: tuple[int, ...], width: float = 1.0) -> nn
     return mlp(in_shape, hidden, width)
 
 
-def _check_function(network: Any) -> None:
-    """A module would be shared by all tasks, and a class takes other arguments than the shape."""
+def _made_by(network: Any, in_shape: tuple[int, ...]) -> Any:
+    """What a user's function makes; a class will do if it takes the shape of a row."""
     if isinstance(network, nn.Module):
         raise ParameterError(
             f"network is a {type(network).__name__}, an nn.Module, and each task trains one of its"
             " own. Give a function that makes one: network=lambda in_shape: nn.Sequential(...)."
         )
-    if isinstance(network, type) and issubclass(network, nn.Module):
+    if not isinstance(network, type):
+        return network(in_shape)
+    advice = f"network=lambda in_shape: {network.__name__}(...)."
+    if network.__module__.startswith("torch."):
         raise ParameterError(
-            f"network is the class {network.__name__}. Give a function that makes one from the"
-            f" shape of a row: network=lambda in_shape: {network.__name__}(...)."
+            f"network is the class {network.__name__}, which does not take the shape of a row. Give"
+            f" a function that makes one from it: {advice}"
         )
+    try:
+        return network(in_shape)
+    except TypeError as error:
+        raise ParameterError(
+            f"network is the class {network.__name__}, and {network.__name__}({in_shape}) failed:"
+            f" {error}. Give a function that makes one from the shape of a row: {advice}"
+        ) from error
 
 
 def layer_sizes(network: Network, in_shape: tuple[int, ...], width: float = 1.0) -> LayerSizes:

@@ -1,6 +1,7 @@
 """Augmentation of training images: small shifts; mirroring where mirrored rows look like rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import nn
@@ -35,6 +36,32 @@ class Augment(nn.Module):
         return shifted(x)
 
 
+def _augmentations(model: nn.Module) -> list[Augment]:
+    return [module for module in model.modules() if isinstance(module, Augment)]
+
+
+def augmented(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """The rows as the model would change them now: in eval mode, or without augmentation, not at
+    all.
+    """
+    for augmentation in _augmentations(model):
+        x = augmentation(x)
+    return x
+
+
+@contextmanager
+def rows_as_they_are(model: nn.Module) -> Iterator[None]:
+    """Inside the block the model changes no rows, even while it is trained."""
+    training = [module for module in _augmentations(model) if module.training]
+    for augmentation in training:
+        augmentation.eval()
+    try:
+        yield
+    finally:
+        for augmentation in training:
+            augmentation.train()
+
+
 def shifted(x: torch.Tensor) -> torch.Tensor:
     """Each image (n, c, h, w) moved by up to an eighth of its side both ways; edges reflected."""
     n, channels, height, width = x.shape
@@ -52,8 +79,7 @@ def both_sides(model: nn.Module, output: Output | None = None) -> Output:
     over both sides.
     """
     output = output or model
-    augmentations = [module for module in model.modules() if isinstance(module, Augment)]
-    if not any(bool(augmentation.mirrors) for augmentation in augmentations):
+    if not any(bool(augmentation.mirrors) for augmentation in _augmentations(model)):
         return output
     return lambda x: (output(x) + output(x.flip(3))) / 2
 

@@ -157,7 +157,12 @@ def _precision(model: nn.Module, recipe: Recipe) -> torch.autocast:
 
 def n_steps(n_rows: int, recipe: Recipe) -> int:
     """How many batches the recipe takes from so many rows."""
-    return recipe.iterations or recipe.epochs * len(_batch_starts(n_rows, recipe.batch_size))
+    return recipe.iterations or recipe.epochs * steps_per_pass(n_rows, recipe)
+
+
+def steps_per_pass(n_rows: int, recipe: Recipe) -> int:
+    """How many batches one pass over so many rows takes."""
+    return len(_batch_starts(n_rows, recipe.batch_size))
 
 
 def make_optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:

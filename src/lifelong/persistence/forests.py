@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree._tree import Tree
 
-from lifelong.encoders.forest import FittedForest
+from lifelong.encoders.forest import FittedForest, tree_from_nodes
 from lifelong.persistence.kinds import Arrays, CustomKind, Scope, expect, keys, unpack, unpacked
 from lifelong.persistence.text import Json
 from lifelong.schema import Array, Whole
 
 MAX_TREES = 10_000
 _MAX_FEATURES = 2**31 - 2
-_NODE = Tree(1, np.ones(1, dtype=np.intp), 1).__getstate__()["nodes"].dtype
 
 
 def pack_forest(forest: Any, arrays: Arrays, at: str) -> Json:
@@ -161,7 +160,7 @@ class Nodes(NamedTuple):
     feature: NDArray[np.int32]
     threshold: NDArray[np.float64]
     value: NDArray[np.float64] | None  # (nodes, K)
-    missing: NDArray[np.uint8]  # 1: rows that miss the number go left
+    missing: NDArray[np.uint8] | None = None  # 1: rows that miss the number go left
 
 
 class StoredTrees(Sequence[Tree]):
@@ -219,18 +218,6 @@ def _check(nodes: Nodes, n_features: int, at: str) -> None:
 def _tree(nodes: Nodes, n_features: int) -> Tree:
     """scikit-learn's tree of checked nodes."""
     left, right, feature, threshold, value, missing = nodes
-    packed = np.zeros(len(left), dtype=_NODE)
-    packed["left_child"] = left
-    packed["right_child"] = right
-    packed["feature"] = feature
-    packed["threshold"] = threshold
-    packed["missing_go_to_left"] = missing != 0
-    shares = np.zeros((len(left), 1))
-    if value is not None:
-        shares = np.ascontiguousarray(value, dtype=np.float64)
-    tree = Tree(n_features, np.array([shares.shape[1]], dtype=np.intp), 1)
-    # Prediction does not look at the depth.
-    tree.__setstate__(
-        {"max_depth": 0, "node_count": len(left), "nodes": packed, "values": shares[:, None, :]}
-    )
-    return tree
+    if missing is None:
+        missing = np.zeros(len(left), dtype=np.uint8)
+    return tree_from_nodes(left, right, feature, threshold, missing, n_features, value)

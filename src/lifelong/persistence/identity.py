@@ -52,7 +52,7 @@ def _add_network(digest: Any, encoder: FittedEncoder, in_shape: Shape) -> None:
     for name, array in arrays.items():  # in the order of layers
         if name.rpartition(".")[2] not in _IDLE_TENSORS:
             digest.update(to_json([str(array.dtype), list(array.shape)]))
-            digest.update(np.ascontiguousarray(array + array.dtype.type(0)))  # −0 is 0
+            digest.update((array + array.dtype.type(0)).tobytes())  # −0 is 0
 
 
 def _without_idle(node: Json) -> Json:
@@ -85,7 +85,7 @@ def _tree_digest(tree: Any) -> bytes:
         if not len(level):
             return digest.digest()
     for rest in (left, right, feature, threshold):  # as it stands: nobody waits for a file
-        digest.update(np.ascontiguousarray(rest))
+        digest.update(rest.tobytes())
     return digest.digest()
 
 

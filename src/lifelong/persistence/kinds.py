@@ -438,8 +438,10 @@ def name_pairs(node: Json, at: str) -> dict[Name, Json]:
     expect(are_pairs, at, "is not a list of names and values")
     found: dict[Name, Json] = {}
     for name, value in node:
-        unpack(schema.TaskNames(), name, Arrays(), at, Scope())
-        expect(name not in found, at, "has a name twice")
+        if type(name) not in (str, int):
+            raise Unfit(f"{at} has a name that is neither text nor a whole number")
+        if name in found:
+            raise Unfit(f"{at} has a name twice")
         found[name] = value
     return found
 

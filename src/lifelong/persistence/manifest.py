@@ -5,6 +5,7 @@ import platform
 import re
 from dataclasses import replace
 from functools import cache
+from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -135,7 +136,10 @@ def _line(node: Json) -> str:
     if isinstance(node, Node):
         return node.text
     if isinstance(node, list) and len(node) == 2 and isinstance(node[1], Node):
-        return f"[{to_json(node[0]).decode()},{node[1].text}]"
+        name = str(node[0])
+        if isinstance(node[0], str):
+            name = encode_basestring_ascii(node[0])  # as json does it, and faster: once per entry
+        return f"[{name},{node[1].text}]"
     return to_json(node).decode()
 
 

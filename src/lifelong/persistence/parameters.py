@@ -145,7 +145,9 @@ PARAMETERS: Mapping[str, Kind] = {
     **dict.fromkeys(("n_features", "n_networks"), COUNT),
     **dict.fromkeys(("strength", "kernel_width"), maybe(Number())),
     **dict.fromkeys(("decay", "xi", "temperature", "b", "threshold", "regularisation"), Number()),
-    **dict.fromkeys(("prior_temperature", "dropout", "cooperation"), Number()),
+    **dict.fromkeys(("prior_temperature", "dropout", "cooperation", "validation"), Number()),
+    "ridge": Number(0),
+    "flip": maybe(FLAG),
 }
 
 

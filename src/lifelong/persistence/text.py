@@ -12,7 +12,7 @@ from lifelong.exceptions import MissingExtraError, PersistenceError
 
 Json = Any
 
-MAX_JSON = 2**27  # bytes of one text: a manifest, or the header of a file
+MAX_JSON = 2**29  # bytes of one text: a manifest, or the header of a file
 MAX_DEPTH = 32  # brackets inside of brackets; our own texts have nine
 # A list takes a hundred bytes of memory and an object two hundred, so a text must have more bytes
 # for each than hostile ones would have; ours have three times as many.

@@ -25,7 +25,7 @@ from lifelong.nets.classifier import NetworkClassifier
 from lifelong.nets.once import train_once
 from lifelong.nets.randomness import one_thread, private_randomness
 from lifelong.nets.recipe import Recipe
-from lifelong.nets.training import choose_device, forward, front, n_outputs, optimise
+from lifelong.nets.training import choose_device, forward, front, n_outputs, n_steps, optimise
 from lifelong.schema import Elsewhere, saved
 from lifelong.tasks.base import TaskName
 
@@ -34,6 +34,10 @@ Tensors = tuple[torch.Tensor, ...]
 ADAM_500 = Recipe(iterations=500, batch_size=256, lr=1e-4)
 """None, EWC, O-EWC, SI, LwF and both replays: 500 steps of 256 rows, whatever the size of the task.
 """
+
+
+USUAL_ROWS_SHOWN = 500 * 256
+"""Rows that those 500 steps see; strengths of penalties are given for them."""
 
 
 class MultiTask(nn.Module, ABC):
@@ -138,6 +142,15 @@ class Round(NamedTuple):
         """The generator for one purpose of this round."""
         lesson = self.lesson
         return generator(self.known.seed, lesson.task, purpose, lesson.record.n_rows)
+
+    def rows_shown(self, recipe: Recipe) -> int:
+        """How many rows the round's training sees, each time counted."""
+        n_rows = len(self.inputs)
+        return n_steps(n_rows, recipe) * min(recipe.batch_size, n_rows)
+
+    def some(self, numbers: torch.Tensor) -> "Round":
+        """The same round with some of its rows."""
+        return self._replace(inputs=self.inputs[numbers], targets=self.targets[numbers])
 
     def loss(self, model: nn.Module, batch: torch.Tensor) -> torch.Tensor:
         """Cross-entropy of a batch of the rows on the task's own head."""

@@ -1,6 +1,7 @@
 """DF-CNN: the deconvolutional factorised CNN (Lee, Stokes & Eaton, IJCAI 2019)."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import ClassVar
 
@@ -16,24 +17,43 @@ from lifelong.references.base import MultiTask, NetworkLearner, Round
 
 _BASE_CHANNELS = (16, 24, 32, 36, 40)  # of the shared 2×2 knowledge base, per convolution
 _MAPPED_CHANNELS = (24, 48, 64, 72, 80)  # after the task's transposed convolution
-_BASE_SPREAD = 0.02  # bases start small, so that they are learnt
+
+
+def glorot_uniform(*shape: int, fan_in: float, fan_out: float) -> torch.Tensor:
+    """Random numbers between ±√(6 / (fan_in + fan_out)): what the authors start from."""
+    limit = math.sqrt(6 / (fan_in + fan_out))
+    return limit * (2 * torch.rand(shape) - 1)
+
+
+def new_base(n_channels: int) -> torch.Tensor:
+    """A knowledge base (channels, 2, 2).
+
+    The authors' framework takes the two last of its dimensions, 2 × channels, for inputs and
+    outputs, and the other 2 for a receptive field: a spread of .24 for 16 channels, .15 for 40.
+    """
+    return glorot_uniform(n_channels, 2, 2, fan_in=2 * 2, fan_out=2 * n_channels)
 
 
 class FactorisedConvolution(nn.Module):
     """A task's own part of one convolution: it turns the shared base into a 3×3 kernel."""
 
-    def __init__(self, sizes: Convolution, base: torch.Tensor, mapped_channels: int) -> None:
+    def __init__(self, sizes: Convolution, base_channels: int, mapped_channels: int) -> None:
         super().__init__()
         c_in, c_out, self.stride = sizes
         # 2×2 → 3×3; without a bias, so that the kernel is made of the base and of nothing else
         self.deconvolution = nn.ConvTranspose2d(
-            len(base), mapped_channels, 3, stride=2, padding=1, bias=False
+            base_channels, mapped_channels, 3, stride=2, padding=1, bias=False
         )
-        mapped = self._mapped(base.detach()).detach()
-        power = float(mapped.square().sum(dim=0).mean())  # Σ_d mapped², mean over places
-        # so the kernel starts with He's variance 2/(9 C_in)
-        spread = (2 / (9 * c_in * max(power, 1e-12))) ** 0.5
-        self.tensor = nn.Parameter(spread * torch.randn(mapped_channels, c_out, c_in))
+        nn.init.xavier_uniform_(self.deconvolution.weight)
+        self.tensor = nn.Parameter(
+            glorot_uniform(
+                mapped_channels,
+                c_out,
+                c_in,
+                fan_in=mapped_channels * c_in,
+                fan_out=mapped_channels * c_out,
+            )
+        )
         self.norm = nn.BatchNorm2d(c_out)
 
     def kernel(self, base: torch.Tensor) -> torch.Tensor:
@@ -56,14 +76,19 @@ class TaskPart(nn.Module):
     """All that belongs to one task but its head: a factor per convolution, and the dense layers."""
 
     def __init__(
-        self, sizes: LayerSizes, bases: Iterable[torch.Tensor], mapped_channels: list[int]
+        self, sizes: LayerSizes, base_channels: list[int], mapped_channels: list[int]
     ) -> None:
         super().__init__()
-        factors = zip(sizes.convolutions, bases, mapped_channels, strict=True)
+        factors = zip(sizes.convolutions, base_channels, mapped_channels, strict=True)
         self.factors = nn.ModuleList(FactorisedConvolution(*factor) for factor in factors)
         units = [sizes.flat, *sizes.dense]
         dense = [layer for a, b in pairwise(units) for layer in (nn.Linear(a, b), nn.ReLU())]
         self.top = nn.Sequential(nn.Flatten(), *dense)
+
+
+def scaled(channels: Sequence[int], width: float) -> list[int]:
+    """So many channels per convolution, ``width`` times as many."""
+    return [max(1, round(width * count)) for count in channels]
 
 
 class FactorisedNetwork(MultiTask):
@@ -73,17 +98,14 @@ class FactorisedNetwork(MultiTask):
         super().__init__(sizes.dense[-1])
         self.sizes = sizes
         self.standardise = standardise
-        base_channels, self.mapped_channels = (
-            [max(1, round(width * channels)) for channels in each]
-            for each in (_BASE_CHANNELS, _MAPPED_CHANNELS)
-        )
-        self.bases = nn.ParameterList(_BASE_SPREAD * torch.randn(c, 2, 2) for c in base_channels)
+        self.base_channels = scaled(_BASE_CHANNELS, width)
+        self.mapped_channels = scaled(_MAPPED_CHANNELS, width)
+        self.bases = nn.ParameterList(new_base(channels) for channels in self.base_channels)
         self.parts = nn.ModuleList()
 
     def add_task(self) -> None:
         """A part for a new task."""
-        bases = [base.cpu() for base in self.bases]
-        self.parts.append(TaskPart(self.sizes, bases, self.mapped_channels))
+        self.parts.append(TaskPart(self.sizes, self.base_channels, self.mapped_channels))
 
     def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
         """Logits (n, K) by the task's kernels, generated from the bases as they are now."""
@@ -102,10 +124,9 @@ class DFCNN(NetworkLearner):
         kernel_l = contract(U_{l,t}, ReLU(deconvolution_{l,t}(base_l)))
 
     The bases and the current task's part train. Old tasks' kernels change whenever the bases
-    change, with nothing to hold them: forgetting is expected. Dense layers and batch norms belong
-    to the task (our reading); the channels of the bases for a fifth convolution continue their
-    series. The bases start small, so that tasks do learn them (our choice; started ten times
-    larger, nothing was forgotten in three CIFAR tasks). Learning rate as for ProgNN.
+    change, with nothing to hold them. Bases and factors start from Glorot's uniform distribution,
+    as the authors' do. Dense layers and batch norms belong to the task (our reading); the channels
+    of the bases for a fifth convolution continue their series. Learning rate as for ProgNN.
     **Images only**: a base is a patch of a kernel, and dense layers have none.
 
     Parameters

@@ -10,7 +10,7 @@ from lifelong.learners.base import learnt
 from lifelong.nets.architectures import Network
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import optimise
-from lifelong.references.base import NetworkLearner, Round, SharedTrunk, copies
+from lifelong.references.base import USUAL_ROWS_SHOWN, NetworkLearner, Round, SharedTrunk, copies
 from lifelong.references.fisher import diagonal_fisher
 from lifelong.references.quadratic import (
     PenalisedKnowledge,
@@ -20,9 +20,15 @@ from lifelong.references.quadratic import (
 )
 
 
-def default_strength(rows_per_class: float) -> float:
-    """λ = 10 000 at 50 rows per class and 1000 at 500: it falls as the rows grow in number."""
-    return 10_000 * 50 / rows_per_class
+def default_strength(rows_per_class: float, rows_shown: float = USUAL_ROWS_SHOWN) -> float:
+    """λ = 10 000 at 50 rows per class and 1000 at 500, for 500 steps of 256 rows; less for less.
+
+    A network that has seen fewer rows is less sure of its answers, so that its Fisher information
+    is larger, and it has fewer steps to learn beside the penalty. The square is from trials on the
+    tuning stream: of 10, 100 and 1000 the best λ for 120 steps of 64 rows is 100.
+    """
+    trained = min(1.0, rows_shown / USUAL_ROWS_SHOWN)
+    return 10_000 * 50 / rows_per_class * trained * trained
 
 
 class EWC(NetworkLearner):
@@ -39,7 +45,8 @@ class EWC(NetworkLearner):
     Parameters
     ----------
     strength : float, optional
-        λ; if left out, 10 000 · 50 / (rows per class).
+        λ; if left out, 10 000 · 50 / (rows per class) for 500 steps of 256 rows; a training that
+        sees the share r of these rows has r² of it. To be tuned for any other budget.
     fisher_rows : int, default 1000
         At most so many rows for the Fisher information.
     network, width, recipe, device, random_state
@@ -70,7 +77,7 @@ class EWC(NetworkLearner):
         weights = list(model.trunk.parameters())
         strength = self.strength
         if strength is None:
-            strength = default_strength(now.rows_per_class)
+            strength = default_strength(now.rows_per_class, now.rows_shown(self._recipe()))
         penalty: Quadratic | None = now.known.penalty
         if penalty is None:
             self._fit_rows(model, now)

@@ -150,14 +150,19 @@ def batched_fisher(
 ) -> Tensors:
     """The empirical Fisher: mean over batches of (∂CE of the batch / ∂θ)², with the true labels.
 
-    Smaller than :func:`diagonal_fisher` by about the batch size, so a penalty's strength does not
-    carry over.
+    Dropout is at work, as in training: without it rows that are fitted have no gradient, and a
+    penalty that is made of gradients vanishes. Batch-norm statistics do not move. Smaller than
+    :func:`diagonal_fisher` by about the batch size, so a penalty's strength does not carry over.
     """
     model.eval()
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.train()
     total = [torch.zeros_like(weight) for weight in weights]
     chunks = torch.split(torch.randperm(len(now.inputs)), batch_size)
     for batch in chunks:
         loss = cross_entropy(model(now.inputs[batch], now.task), now.targets[batch])
         for F, g in zip(total, torch.autograd.grad(loss, weights), strict=True):
             F += g**2 / len(chunks)
+    model.eval()
     return tuple(total)

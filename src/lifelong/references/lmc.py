@@ -23,13 +23,20 @@ class LMC(NetworkLearner):
         a module is added at a layer when all its modules are frozen and z = (s̄ − μ)/σ ≥ threshold
         for all of them
 
+    s̄ is the mean of s over a batch, and μ and σ are mean and deviation of s̄ over the batches that a
+    module was trained on (taken when it has been trained; the authors let them run along). What a
+    decoder reads and what it has to reconstruct are both detached, so that s trains decoders and CE
+    the functional parts.
+
     Modules freeze when their task ends. Additions are decided at the start of a task, from the
-    lowest layer up, on all its rows (the authors: batch by batch); μ and σ are those of the rows on
-    which a module was trained. A new module is first *projected*: trained alone to suit the fixed
-    layers above, by its own s and theirs. The layers are our base CNN's convolutions (the authors:
+    lowest layer up, by the mean of s̄ over all its batches (the authors: batch by batch). A new
+    module is first *projected*: trained alone to suit the fixed layers above, which pass the
+    gradients of their s down to it. The layers are our base CNN's convolutions (the authors:
     four of 64 channels), the head reads the last one, and on flat rows the layers are dense. At
     inference s̄ is the mean over the task's training rows, so that predictions do not depend on
-    which rows are asked together. More rows of a known task train its head alone.
+    which rows are asked together, and only modules of the task's time are asked: the task is known
+    here, and later modules, which never saw its rows, would take its inputs over. More rows of a
+    known task train its head alone.
 
     Parameters
     ----------
@@ -85,13 +92,13 @@ class LMC(NetworkLearner):
         if now.task < len(model.priors):  # a known task
             self._fit_rows(model, now)
             return
-        for depth, layer in enumerate(model.modular_layers()):
-            if self._unfamiliar(model, depth, now.inputs):
+        recipe = self._recipe()
+        batch_size = recipe.batch_size
+        for layer in model.modular_layers():
+            if self._unfamiliar(model, layer, now.inputs):
                 self._add_module(model, layer, now)
-        optimise(
-            model, lambda batch: self._loss(model, now, batch), len(now.inputs), self._recipe()
-        )
-        self._freeze(model, now)
+        optimise(model, lambda batch: self._loss(model, now, batch), len(now.inputs), recipe)
+        self._freeze(model, now, batch_size)
 
     def _loss(self, model: ModularNetwork, now: Round, batch: torch.Tensor) -> torch.Tensor:
         """CE + reg · Σ s̄ over all modules of all layers."""
@@ -100,14 +107,13 @@ class LMC(NetworkLearner):
         logits = model.heads[now.task](features)
         return cross_entropy(logits, now.targets[batch]) + self.regularisation * structural
 
-    def _unfamiliar(self, model: ModularNetwork, depth: int, inputs: torch.Tensor) -> bool:
+    def _unfamiliar(self, model: ModularNetwork, layer: ModularLayer, inputs: torch.Tensor) -> bool:
         """Whether every module of the layer is frozen and sees z = (s̄ − μ)/σ ≥ threshold."""
-        modules = model.modular_layers()[depth].modules_
-        means = training_losses(model, inputs)[depth].mean(dim=0)  # (M,)
-        return all(
-            module.frozen and float((mean - module.mean) / module.std) >= self.threshold
-            for module, mean in zip(modules, means, strict=True)
-        )
+        if not all(module.frozen for module in layer.own_modules()):
+            return False
+        depth = model.modular_layers().index(layer)
+        s_mean = training_losses(model, inputs)[depth].mean(dim=0)  # (M,)
+        return min(layer.z(s_mean)) >= self.threshold
 
     def _add_module(self, model: ModularNetwork, layer: ModularLayer, now: Round) -> None:
         """Add a module and project it: only it trains, by the structural losses of its own layer
@@ -121,7 +127,7 @@ class LMC(NetworkLearner):
         projection = replace(self._recipe(), epochs=self.projection_epochs, iterations=None)
 
         def loss(batch: torch.Tensor) -> torch.Tensor:
-            _, losses = model.activations(now.inputs[batch], now.task)
+            _, losses = model.activations(now.inputs[batch], now.task, projected=depth)
             own = losses[depth][:, -1].mean()
             above = losses[depth + 1 :]
             return own + sum(s.mean(dim=0).sum() for s in above)
@@ -130,18 +136,16 @@ class LMC(NetworkLearner):
         for module in others:
             module.requires_grad_(True)
 
-    def _freeze(self, model: ModularNetwork, now: Round) -> None:
+    def _freeze(self, model: ModularNetwork, now: Round, batch_size: int) -> None:
         """At the task's end: trained modules note μ and σ and freeze; the task notes its prior."""
-        with torch.no_grad():
-            losses = training_losses(model, now.inputs)
-            for layer, s in zip(model.modular_layers(), losses, strict=True):
-                for module, own in zip(layer.modules_, s.unbind(dim=1), strict=True):
-                    if not module.frozen:
-                        module.mean.copy_(own.mean())  # type: ignore[operator]
-                        module.std.copy_(own.std(correction=0).clamp(min=1e-12))  # type: ignore[operator]
-            model.layers.requires_grad_(False)
-            model.priors.append(Prior([s.mean(dim=0) for s in losses]))
-            model.eval()
+        losses = training_losses(model, now.inputs)
+        for layer, s in zip(model.modular_layers(), losses, strict=True):
+            for module, own in zip(layer.own_modules(), s.unbind(dim=1), strict=True):
+                if not module.frozen:
+                    module.note(own, batch_size)
+        model.layers.requires_grad_(False)
+        model.priors.append(Prior([s.mean(dim=0) for s in losses]))
+        model.eval()
 
 
 @torch.no_grad()

@@ -5,6 +5,7 @@ from torch.nn.functional import cross_entropy
 
 from lifelong._random import RandomState
 from lifelong.nets.architectures import Network
+from lifelong.nets.augmentation import augmented, rows_as_they_are
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import optimise
 from lifelong.references.base import NetworkLearner, Round, SharedTrunk
@@ -24,9 +25,10 @@ class LwF(NetworkLearner):
         loss = (1/t)·CE_new + (1 − 1/t)·mean over old heads of −T² Σ_k q_k log p_k,
         q, p = softmax(logits / T) of the teacher and of the student
 
-    The teacher is the network before the task, in eval mode; its answers to the task's rows are
-    recorded once, as in the paper. The new task's weight 1/t shrinks with t (van de Ven's form; the
-    paper leaves the weight open). More rows of a known task distil all other heads and its own.
+    The teacher is the network before the task, in eval mode. Where rows are augmented, it answers
+    the same augmented batch as the student; otherwise its answers are recorded once. The new
+    task's weight 1/t shrinks with t (van de Ven's form; the paper leaves the weight open). More
+    rows of a known task distil all other heads and its own.
 
     Parameters
     ----------
@@ -56,21 +58,28 @@ class LwF(NetworkLearner):
         if teacher is None:
             self._fit_rows(model, now)
             return
-        answers = recorded_answers(teacher, now.inputs)
-        share = 1 / (len(answers) + 1)  # 1/t
+        recipe = self._recipe()
+        share = 1 / (len(teacher.heads) + 1)  # 1/t
+        recorded: list[torch.Tensor] | None = None
+        if not recipe.augment:
+            recorded = recorded_answers(teacher, now.inputs)
 
         def loss(batch: torch.Tensor) -> torch.Tensor:
-            features = model.features(now.inputs[batch])
+            rows = augmented(model, now.inputs[batch])
+            if recorded is None:
+                answers = recorded_answers(teacher, rows)
+            else:
+                answers = [answer[batch] for answer in recorded]
+            with rows_as_they_are(model):
+                features = model.features(rows)
             new = cross_entropy(model.heads[now.task](features), now.targets[batch])
             old = [
-                soft_cross_entropy(
-                    head(features)[:, : answer.shape[1]], answer[batch], self.temperature
-                )
+                soft_cross_entropy(head(features)[:, : answer.shape[1]], answer, self.temperature)
                 for head, answer in zip(model.heads, answers, strict=False)
             ]
             return share * new + (1 - share) * torch.stack(old).mean()
 
-        optimise(model, loss, len(now.inputs), self._recipe())
+        optimise(model, loss, len(now.inputs), recipe)
 
 
 @torch.no_grad()

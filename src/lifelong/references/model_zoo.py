@@ -89,9 +89,10 @@ class ModelZoo(NetworkLearner):
         p(y|x, task) = mean softmax over the nets that have the task's head
 
     All rows are kept. As in the paper the weights look at seen tasks only, and no old net is ever
-    trained again. Its small wide-residual net is here the same base network as everyone's. More
-    rows of a known task are a further round: a new net that learns from all rows of the task, and
-    old tasks beside it.
+    trained again; images are cropped and mirrored at random (mirrored only where rows look like
+    their mirror images). Its small wide-residual net is here the same base network as everyone's.
+    More rows of a known task are a further round: a new net that learns from all rows of the task,
+    and old tasks beside it.
 
     Parameters
     ----------
@@ -111,6 +112,7 @@ class ModelZoo(NetworkLearner):
         momentum=0.9,
         weight_decay=1e-5,
         schedule="cosine",
+        augment=True,
     )
     knowledge_class: ClassVar[type[KnowledgeWithRows]] = KnowledgeWithRows
     memory_ = learnt("memory")

@@ -18,8 +18,8 @@ class Module(nn.Module):
     row.
     """
 
-    mean: torch.Tensor  # μ of s on the rows it was trained on
-    std: torch.Tensor  # σ
+    mean: torch.Tensor  # μ of s̄, the means of s over the batches it was trained on
+    std: torch.Tensor  # σ of these means
 
     def __init__(self, function: nn.Module, decoder: nn.Module) -> None:
         super().__init__()
@@ -33,14 +33,37 @@ class Module(nn.Module):
         """Whether its task is over."""
         return not any(weight.requires_grad for weight in self.function.parameters())
 
-    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Output, and s = mean squared error of the reconstruction (n,)."""
+    def forward(
+        self, x: torch.Tensor, *, s_trains_function: bool = False
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Output, and s = mean squared error of the reconstruction (n,).
+
+        Its target, the input, is detached, and so is what it is made from, the output: s trains
+        the decoder alone. With ``s_trains_function`` its gradient runs through the functional part
+        and on to the layers below.
+        """
         output = self.function(x)
+        known = output
+        if not s_trains_function:
+            known = output.detach()
         if isinstance(self.decoder, nn.ConvTranspose2d):
-            reconstruction = self.decoder(output, output_size=x.shape[2:])
+            reconstruction = self.decoder(known, output_size=x.shape[2:])
         else:
-            reconstruction = self.decoder(output)
-        return output, ((reconstruction - x) ** 2).flatten(1).mean(dim=1)
+            reconstruction = self.decoder(known)
+        return output, ((reconstruction - x.detach()) ** 2).flatten(1).mean(dim=1)
+
+    @torch.no_grad()
+    def note(self, s: torch.Tensor, batch_size: int) -> None:
+        """Mean and deviation of the means of s (n,) over random batches of so many rows.
+
+        The mean of B rows deviates by σ_rows / √B: after training there is no need to draw them.
+        """
+        self.mean.copy_(s.mean())
+        self.std.copy_(s.std(correction=0) / min(batch_size, len(s)) ** 0.5)
+
+    def z(self, s_mean: torch.Tensor) -> float:
+        """(s̄ − μ)/σ: how unfamiliar a batch is."""
+        return float((s_mean - self.mean) / self.std.clamp(min=1e-12))
 
 
 class ModularLayer(nn.Module):
@@ -62,6 +85,15 @@ class ModularLayer(nn.Module):
         self.prior_temperature = prior_temperature
         self.modules_ = nn.ModuleList()
 
+    def own_modules(self) -> list[Module]:
+        """The modules, in order of arrival."""
+        return [module for module in self.modules_ if isinstance(module, Module)]
+
+    def z(self, s_mean: torch.Tensor) -> list[float]:
+        """How unfamiliar a batch is to each module; its means of s are (M,)."""
+        modules = self.own_modules()
+        return [module.z(mean) for module, mean in zip(modules, s_mean, strict=True)]
+
     def add_module_(self) -> Module:
         """A fresh module at this layer."""
         if self.stride is None:
@@ -72,21 +104,25 @@ class ModularLayer(nn.Module):
         return module
 
     def forward(
-        self, x: torch.Tensor, prior: torch.Tensor | None
+        self, x: torch.Tensor, prior: torch.Tensor | None, *, s_trains_function: bool = False
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The mixed output, and s of all modules (n, M).
 
         w ∝ softmax(−log s / temp) · softmax(−log s̄ / prior_temp), where s̄ (M,) is the mean over
-        the batch, or ``prior``: the means over the task's training rows. A module from after that
-        time is judged by each row alone. No gradient runs through w.
+        the batch, or ``prior``: the means over the task's training rows. Modules from after that
+        time are not asked. No gradient runs through w.
         """
-        outputs, losses = zip(*(module(x) for module in self.modules_), strict=True)
+        modules = self.own_modules()
+        if prior is not None:
+            modules = modules[: len(prior)]
+        answers = [module(x, s_trains_function=s_trains_function) for module in modules]
+        outputs, losses = zip(*answers, strict=True)
         s = torch.stack(losses, dim=1)  # (n, M)
         known = s.detach().clamp(min=1e-12)
         if prior is None:
             mean = known.mean(dim=0, keepdim=True)
         else:
-            mean = _padded(prior, known)
+            mean = prior.clamp(min=1e-12)[None]
         agreement = -known.log() / self.temperature - mean.log() / self.prior_temperature
         w = agreement.softmax(dim=1)  # (n, M)
         w = w.view(*w.shape, *[1] * (outputs[0].ndim - 1))
@@ -102,11 +138,6 @@ def _convolution_module(n_in: int, n_out: int, stride: int) -> Module:
     convolution = nn.Conv2d(n_in, n_out, 3, stride=stride, padding=1)
     decoder = nn.ConvTranspose2d(n_out, n_in, 3, stride=stride, padding=1)
     return Module(nn.Sequential(convolution, nn.BatchNorm2d(n_out), nn.ReLU()), decoder)
-
-
-def _padded(prior: torch.Tensor, s: torch.Tensor) -> torch.Tensor:
-    """The prior (M',) of the modules of that time, and s itself for later ones: (n, M)."""
-    return torch.cat([prior.clamp(min=1e-12).expand(len(s), -1), s[:, len(prior) :]], dim=1)
 
 
 class Prior(nn.Module):
@@ -155,7 +186,7 @@ class ModularNetwork(MultiTask):
     def all_modules(self) -> Iterator[Module]:
         """Every module of every layer."""
         for layer in self.modular_layers():
-            yield from (module for module in layer.modules_ if isinstance(module, Module))
+            yield from layer.own_modules()
 
     def train(self, mode: bool = True) -> Self:
         """Frozen modules never leave eval mode."""
@@ -165,18 +196,20 @@ class ModularNetwork(MultiTask):
         return self
 
     def activations(
-        self, x: torch.Tensor, task: int | None
+        self, x: torch.Tensor, task: int | None, *, projected: int | None = None
     ) -> tuple[torch.Tensor, list[torch.Tensor]]:
         """The last layer's output, and s (n, M) of every layer.
 
-        ``task`` None: the prior comes from the batch.
+        ``task`` None: the prior comes from the batch. The layers above the layer ``projected``
+        pass the gradients of their s down to it.
         """
         x = self.standardise(x)
         if self.flat_rows:
             x = x.flatten(1)
         losses = []
-        for layer, prior in zip(self.layers, self._priors_of(task), strict=True):
-            x, s = layer(x, prior)
+        for depth, prior in enumerate(self._priors_of(task)):
+            above = projected is not None and depth > projected
+            x, s = self.layers[depth](x, prior, s_trains_function=above)
             losses.append(s)
         return x.flatten(1), losses
 

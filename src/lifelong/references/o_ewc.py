@@ -51,6 +51,4 @@ class OnlineEWC(EWC):
     def _consolidate(self, old: Quadratic | None, new: Quadratic) -> Quadratic:
         if old is None:
             return new
-        # F ← F_new + γ F, around the last optimum
-        pairs = zip(new.curvature, old.curvature, strict=True)
-        return Quadratic(tuple(F_new + self.decay * F for F_new, F in pairs), new.centre)
+        return old.accumulated(new, self.decay)  # F ← F_new + γ F, around the last optimum

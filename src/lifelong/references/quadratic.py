@@ -36,6 +36,11 @@ class Quadratic:
             constant += float((A1.double() * share * (c1 - c2) ** 2).sum()) / 2
         return Quadratic(tuple(curvature), tuple(centre), constant)
 
+    def accumulated(self, new: "Quadratic", decay: float = 1.0) -> "Quadratic":
+        """One running penalty: importance is added up, around the new centre: A ← A_new + γ A."""
+        pairs = zip(new.curvature, self.curvature, strict=True)
+        return Quadratic(tuple(A_new + decay * A for A_new, A in pairs), new.centre)
+
     def value(self, weights: Iterable[torch.Tensor]) -> torch.Tensor:
         """½ Σ A (θ − c)² + constant."""
         terms = zip(self.curvature, weights, self.centre, strict=True)

@@ -128,14 +128,15 @@ class RandomFeaturesKnowledge(TasksKnown):
 class RanDumb(Learner):
     """Rows become random Fourier features; of a task's classes, the one with the nearest mean wins.
 
-        z(x) = √(2/D) cos(W x + b);   Σ = (1 − ρ) S + ρ tr(S)/D · I;
+        z(x) = √(2/D) cos(W x + b);   Σ = (1 − ρ) S + ρ tr(S)/D · I + λ I;
         argmin_k (z − μ_k)ᵀ Σ⁻¹ (z − μ_k)
 
     S is the covariance within the classes of all tasks so far, shared, and exact however the rows
-    arrive; so old tasks gain from new ones. ρ is the oracle approximating shrinkage, which also
-    makes Σ invertible while there are fewer rows than features; therefore the primal form serves
-    throughout, and memory is D². The paper has D = 25 000 (5 GB); here D = 2000, and the kernel's
-    width is the median distance in the first task. No network, no training loop.
+    arrive; so old tasks gain from new ones. ρ is the oracle approximating shrinkage and λ a ridge;
+    both make Σ invertible while there are fewer rows than features; therefore the primal form
+    serves throughout, and memory is D². Colour images are learnt together with their mirror images.
+    The paper has D = 25 000 (5 GB); here D = 2000, and the kernel's width is the median distance in
+    the first task. No network, no training loop.
 
     Parameters
     ----------
@@ -143,6 +144,11 @@ class RanDumb(Learner):
         D.
     kernel_width : float, optional
         σ; if left out, the median distance between the first task's rows, standardised.
+    ridge : float, default 1e-4
+        λ.
+    flip : bool, optional
+        Whether images are learnt together with their mirror images. If left out, those with three
+        channels are: the authors flip photographs and not digits.
     random_state : int, Generator or None, default None
         Decides on the random features.
     """
@@ -158,10 +164,14 @@ class RanDumb(Learner):
         n_features: int = 2000,
         *,
         kernel_width: float | None = None,
+        ridge: float = 1e-4,
+        flip: bool | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.n_features = n_features
         self.kernel_width = kernel_width
+        self.ridge = ridge
+        self.flip = flip
         self.random_state = random_state
 
     def _start(
@@ -173,6 +183,8 @@ class RanDumb(Learner):
                 f"kernel_width={self.kernel_width!r} must be positive, or None for the median"
                 " distance."
             )
+        if not self.ridge >= 0:
+            raise ParameterError(f"ridge={self.ridge!r} must not be negative.")
         return RandomFeaturesKnowledge(seed, in_shape, names)
 
     def _learn(self, known: RandomFeaturesKnowledge, lesson: Lesson) -> RandomFeaturesKnowledge:
@@ -185,16 +197,30 @@ class RanDumb(Learner):
             scatter = np.zeros((D, D))
         nothing = ClassMeans(np.zeros((0, D)), np.zeros(0, np.int64))
         before = known.means.get(lesson.task, nothing)
-        Z = features(lesson.X)
-        own, more = before.updated(Z, lesson.y, len(lesson.record.classes))
+        X = lesson.X
+        y = lesson.y
+        if self._flips(X):
+            X = np.concatenate([X, X[..., ::-1]])
+            y = np.concatenate([y, y])
+        own, more = before.updated(features(X), y, len(lesson.record.classes))
         means = {**known.means, lesson.task: own}
         scatter = scatter + more
         known = replace(known, features=features, means=means, scatter=scatter)
         factor = cho_factor(self._covariance(known), lower=True)
         return replace(known, factor=factor).recorded(lesson)
 
+    def _flips(self, X: Rows) -> bool:
+        """Whether rows are learnt together with their mirror images."""
+        if X.ndim != 4:
+            return False
+        if self.flip is None:
+            return len(X[0]) == 3
+        return self.flip
+
     def _covariance(self, known: RandomFeaturesKnowledge) -> Array:
-        """Σ = (1 − ρ) S + ρ tr(S)/D · I; the identity while all rows equal their class means."""
+        """Σ = (1 − ρ) S + ρ tr(S)/D · I + λ I; the identity while all rows equal their class
+        means.
+        """
         assert known.scatter is not None
         n = sum(int(of_task.counts.sum()) for of_task in known.means.values())
         S = known.scatter / n
@@ -202,7 +228,7 @@ class RanDumb(Learner):
         if variance <= 0:
             return np.eye(len(S))
         rho = oas_shrinkage(S, n)
-        return np.asarray((1 - rho) * S + rho * variance * np.eye(len(S)))
+        return np.asarray((1 - rho) * S + (rho * variance + self.ridge) * np.eye(len(S)))
 
     def _posteriors(self, known: RandomFeaturesKnowledge, X: Rows, task: TaskName) -> Array:
         assert known.features is not None

@@ -10,7 +10,14 @@ from lifelong.learners.base import learnt
 from lifelong.nets.architectures import Network
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import optimise
-from lifelong.references.base import NetworkLearner, Round, SharedTrunk, Tensors, copies
+from lifelong.references.base import (
+    USUAL_ROWS_SHOWN,
+    NetworkLearner,
+    Round,
+    SharedTrunk,
+    Tensors,
+    copies,
+)
 from lifelong.references.quadratic import (
     PenalisedKnowledge,
     Quadratic,
@@ -19,9 +26,10 @@ from lifelong.references.quadratic import (
 )
 
 
-def default_strength(rows_per_class: float) -> float:
-    """c = 10 000 at 50 rows per class and 100 at 500."""
-    return 10_000 * (50 / rows_per_class) ** 2
+def default_strength(rows_per_class: float, rows_shown: float = USUAL_ROWS_SHOWN) -> float:
+    """c = 10 000 at 50 rows per class and 100 at 500, for 500 steps of 256 rows; less for less."""
+    trained = min(1.0, rows_shown / USUAL_ROWS_SHOWN)
+    return 10_000 * (50 / rows_per_class) ** 2 * trained * trained
 
 
 class PathIntegral:
@@ -60,7 +68,8 @@ class SI(NetworkLearner):
     Parameters
     ----------
     strength : float, optional
-        c; if left out, 10 000 · (50 / rows per class)².
+        c; if left out, 10 000 · (50 / rows per class)² for 500 steps of 256 rows; a training that
+        sees the share r of these rows has r² of it. To be tuned for any other budget.
     xi : float, default 0.1
         ξ, which bounds the importance of a weight that hardly moved.
     network, width, recipe, device, random_state
@@ -91,7 +100,7 @@ class SI(NetworkLearner):
         weights = list(model.trunk.parameters())
         c = self.strength
         if c is None:
-            c = default_strength(now.rows_per_class)
+            c = default_strength(now.rows_per_class, now.rows_shown(self._recipe()))
         previous = copies(weights)
         path = PathIntegral(weights)
         penalty: Quadratic | None = now.known.penalty
@@ -104,18 +113,18 @@ class SI(NetworkLearner):
             before_step=pull_back(weights, penalty, 2 * c),
             after_step=path.after_step,
         )
-        new = self._importances(path, weights, previous)
+        new = Quadratic(self._importances(path, weights, previous), copies(weights))
         if penalty is not None:
-            new = [Omega + omega for Omega, omega in zip(penalty.curvature, new, strict=True)]
-        return {"penalty": Quadratic(tuple(new), copies(weights))}
+            new = penalty.accumulated(new)  # Ω += ω
+        return {"penalty": new}
 
     @torch.no_grad()
     def _importances(
         self, path: PathIntegral, weights: Sequence[torch.Tensor], previous: Tensors
-    ) -> list[torch.Tensor]:
+    ) -> Tensors:
         """ω of the task."""
         moves = zip(path.total, weights, previous, strict=True)
-        return [importance(W, now - was, self.xi) for W, now, was in moves]
+        return tuple(importance(W, now - was, self.xi) for W, now, was in moves)
 
     def _remembered(self, known: Any) -> Iterable[torch.Tensor]:
         return penalty_tensors(known)

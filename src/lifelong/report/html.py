@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from lifelong.experiments.tables import Results
+from lifelong.experiments.tables import Results, kind_of
 from lifelong.report.files import write_numbers
 from lifelong.report.growth import AMOUNTS
 from lifelong.report.headline import COLUMNS, HeadlineRow
@@ -125,9 +125,11 @@ def _facts(results: Results, rows: list[HeadlineRow]) -> dict[str, str]:
     others = len(spec.parts) - len(spec.headline)
     if others:
         streams += f", and {others} for the curves"
+    kinds = dict.fromkeys(kind_of(part).name for part in spec.parts)
     return {
         "version": spec.version,
         "streams": streams,
+        "errors": ", ".join(kinds) + "; accuracy is 1 − error",
         "learners": str(len(spec.learners)),
         "repetitions": "–".join(map(str, counts)) + asked,
         "seed": str(spec.seed),

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lifelong._validation import Rows
 from lifelong.exceptions import InputError
-from lifelong.rows.frames import PAGE, Table, Texts, Values, date_in, dates_in, is_number
+from lifelong.rows.frames import PAGE, Table, Texts, Values, date_in, dates_in, is_number, is_there
 from lifelong.schema import FLAG, AnyOf, Number, Record, Several, Text, Whole, saved
 
 Kind = Literal["number", "boolean", "category", "date"]
@@ -234,20 +234,13 @@ def _new_column(name: str, values: Values, boolean: bool) -> Column:
             raise _nothing_in(name)
         _check_not_free_text(name, values)
         return _check_cardinality(Column(name, "category", tuple(values.values)))
-    if not _is_there(values).any():
+    if not is_there(values).any():
         raise _nothing_in(name)
     if values.dtype.kind == "M":
         return Column(name, "date")
     column = Column(name, "boolean" if boolean else "number")
     _check_finite(column, values)
     return column
-
-
-def _is_there(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which numbers or dates are not missing (n,)."""
-    if values.dtype.kind == "M":
-        return np.asarray(~np.isnat(values))
-    return np.asarray(~np.isnan(values))
 
 
 def _nothing_in(name: str) -> InputError:
@@ -346,7 +339,7 @@ def _numbers_of(column: Column, values: Values) -> NDArray[Any]:
         return np.full(len(values), np.nan)
     is_date = values.dtype.kind == "M"
     if is_date != (column.kind == "date"):
-        there = _is_there(values)
+        there = is_there(values)
         if there.any():
             raise _wrong(column, "a date" if is_date else "a number", values, there)
         missing = np.full(len(values), np.nan)

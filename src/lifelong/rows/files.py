@@ -8,6 +8,7 @@ import csv
 import gzip
 import hashlib
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from io import BytesIO, TextIOWrapper
@@ -54,7 +55,7 @@ def read_content(path: Path) -> Content:
             data = path.read_bytes()
         if data.startswith(_GZIP):
             data = gzip.decompress(data)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise DatasetError(f"{path} cannot be read: {reason}.") from None
     return Content(data, hashlib.sha256(data).hexdigest())

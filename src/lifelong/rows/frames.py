@@ -114,6 +114,27 @@ class Table:
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
 
+    def __getitem__(self, rows: Any) -> "Table":
+        """Some of the rows, as :meth:`take` gives them."""
+        return self.take(rows)
+
+    def __repr__(self) -> str:
+        return f"Table({self.n_rows} rows: {', '.join(map(repr, self.columns))})"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.columns)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the numbers, dates and codes; the texts themselves are not counted."""
+        arrays = [
+            values.codes if isinstance(values, Texts) else values
+            for values in self.columns.values()
+        ]
+        return sum(array.nbytes for array in arrays)
+
     def column(self, name: str, what: str = "column") -> Values:
         """The values of one column.
 
@@ -137,14 +158,40 @@ class Table:
 
     def without(self, name: str) -> "Table":
         """All columns but one."""
-        columns = {key: values for key, values in self.columns.items() if key != name}
-        return Table(columns, self.booleans - {name}, self.n_rows)
+        return self.only([key for key in self.columns if key != name])
+
+    def only(self, names: Sequence[str]) -> "Table":
+        """Some of the columns, in the order of ``names``."""
+        columns = {name: self.column(name) for name in names}
+        return Table(columns, self.booleans & set(names), self.n_rows)
+
+    def measured(self) -> list[str]:
+        """The columns that have a value in some row."""
+        return [name for name, values in self.columns.items() if is_there(values).any()]
+
+    def as_numbers(self) -> NDArray[np.float64] | None:
+        """All columns as numbers (n, p); None if there is text, a date or a missing value."""
+        numbers = []
+        for values in self.columns.values():
+            if isinstance(values, Texts) or values.dtype.kind == "M" or not is_there(values).all():
+                return None
+            numbers.append(values)
+        return np.column_stack(numbers)
 
     def take(self, rows: Any) -> "Table":
         """Some of the rows: positions, a mask or a slice."""
         columns = {name: values[rows] for name, values in self.columns.items()}
         n_rows = len(np.arange(self.n_rows)[rows])
         return Table(columns, self.booleans, n_rows)
+
+
+def is_there(values: Values) -> NDArray[np.bool_]:
+    """Which values of a column are not missing (n,)."""
+    if isinstance(values, Texts):
+        return np.asarray(values.codes >= 0)
+    if values.dtype.kind == "M":
+        return np.asarray(~np.isnat(values))
+    return np.asarray(~np.isnan(values))
 
 
 def is_frame(X: Any) -> bool:

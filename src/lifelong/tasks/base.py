@@ -3,14 +3,15 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, overload
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifelong._random import RandomState, generator, seed_from
 from lifelong._validation import (
     Labels,
-    Rows,
+    check_choice,
     check_labels,
     check_rows,
     check_same_index,
@@ -20,9 +21,12 @@ from lifelong._validation import (
     encode_labels,
 )
 from lifelong.exceptions import InputError, UnknownTaskError
+from lifelong.rows import Table, is_frame, table_of
+from lifelong.rows.targets import check_no_holes, check_numbers
 from lifelong.tasks._rows import draw_share, rows_of_classes
 
 TaskName = str | int
+Target = Literal["class", "number"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +37,15 @@ class Task:
     ----------
     name : str or int
         What learners call it.
-    X_train, X_test : rows (n, p) or images (n, c, h, w)
+    X_train, X_test : rows (n, p), images (n, c, h, w) or a frame
         Numbers from numpy, pandas, polars, torch or lists; they become float32. Both have rows of
-        the same shape.
-    y_train, y_test : sequence of labels
-        One per row, of any hashable kind.
+        the same shape. A frame with text, categories, dates or missing values is kept as a
+        :class:`~lifelong.rows.Table`, which LifelongClassifier and LifelongRegressor read; columns
+        without any value among the training rows are left out.
+    y_train, y_test : sequence of labels, or of numbers
+        One per row; labels are of any hashable kind.
+    target : "class" or "number", default "class"
+        What ``y`` holds.
 
     Raises
     ------
@@ -48,6 +56,10 @@ class Task:
     --------
     >>> Task("site-a", [[0.0], [1.0]], ["no", "yes"], [[0.9]], ["yes"])
     Task('site-a', train (2, 1), test (1, 1), 2 classes)
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [63, None], "sex": ["f", "m"]})
+    >>> Task("site-a", frame, [0.5, 1.5], frame, [0.5, 1.5], target="number")
+    Task('site-a', train (2, 2), test (2, 2), numbers)
 
     See Also
     --------
@@ -55,21 +67,22 @@ class Task:
     """
 
     name: TaskName
-    X_train: Rows
+    X_train: Any  # Rows, or a Table
     y_train: Labels
-    X_test: Rows
+    X_test: Any
     y_test: Labels
+    target: Target = "class"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", check_task_name(self.name))
         check_same_index(self.X_train, self.y_train, "y_train")
         check_same_index(self.X_test, self.y_test, "y_test")
-        train = check_rows(self.X_train, owner=f"task {self.name!r}")
-        test = check_rows(self.X_test, owner=f"task {self.name!r}", in_shape=train.shape[1:])
+        check_choice(self.target, "target", get_args(Target))
+        train, test = _rows_or_tables(self.X_train, self.X_test, owner=f"task {self.name!r}")
         object.__setattr__(self, "X_train", train)
         object.__setattr__(self, "X_test", test)
-        object.__setattr__(self, "y_train", check_labels(self.y_train, n_rows=len(train)))
-        object.__setattr__(self, "y_test", check_labels(self.y_test, n_rows=len(test)))
+        object.__setattr__(self, "y_train", _check_targets(self.y_train, len(train), self.target))
+        object.__setattr__(self, "y_test", _check_targets(self.y_test, len(test), self.target))
 
     @classmethod
     def from_arrays(
@@ -79,6 +92,7 @@ class Task:
         y: Any,
         *,
         test_share: float = 0.25,
+        target: Target = "class",
         random_state: RandomState = 0,
     ) -> "Task":
         """A task from rows and labels alone, with test rows drawn at random.
@@ -87,12 +101,14 @@ class Task:
         ----------
         name : str or int
             What learners call it.
-        X : rows (n, p) or images (n, c, h, w)
-            Become float32.
-        y : sequence of labels
-            One per row, of any hashable kind.
+        X : rows (n, p), images (n, c, h, w) or a frame
+            See :class:`Task`.
+        y : sequence of labels, or of numbers
+            One per row; labels are of any hashable kind.
         test_share : float, default 0.25
             The share of each class's rows that is for testing.
+        target : "class" or "number", default "class"
+            What ``y`` holds.
         random_state : int, Generator or None, default 0
             Decides which rows are drawn.
 
@@ -111,11 +127,11 @@ class Task:
         >>> Task.from_arrays("site-a", X, y, test_share=0.5)
         Task('site-a', train (2, 1), test (2, 1), 2 classes)
         """
+        check_choice(target, "target", get_args(Target))
         check_same_index(X, y)
-        rows = check_rows(X, owner=f"task {name!r}")
-        labels = check_labels(y, n_rows=len(rows))
-        codes = encode_labels(labels, classes_in(labels))
-        groups = rows_of_classes(codes, range(int(codes.max()) + 1))
+        rows, _ = _rows_or_tables(X, X, owner=f"task {name!r}")
+        targets = _check_targets(y, len(rows), target)
+        groups = groups_of(targets, target)
         rng = generator(seed_from(random_state), name, "test rows")
         train, test = draw_share(groups, 1 - check_share(test_share, "test_share"), rng)
         if not len(train) or not len(test):
@@ -124,18 +140,64 @@ class Task:
                 " learn from or none to be tested on. Give another share, or Task(name, X_train,"
                 " y_train, X_test, y_test)."
             )
-        return cls(name, rows[train], labels[train], rows[test], labels[test])
+        return cls(name, rows[train], targets[train], rows[test], targets[test], target)
 
     @property
     def classes(self) -> list[Any]:
-        """The distinct training labels."""
+        """The distinct training labels; none where the target is a number."""
+        if self.target == "number":
+            return []
         return classes_in(self.y_train)
 
     def __repr__(self) -> str:
-        return (
-            f"Task({self.name!r}, train {self.X_train.shape}, test {self.X_test.shape},"
-            f" {len(self.classes)} classes)"
+        if self.target == "number":
+            what = "numbers"
+        else:
+            what = f"{len(self.classes)} classes"
+        return f"Task({self.name!r}, train {self.X_train.shape}, test {self.X_test.shape}, {what})"
+
+
+def groups_of(targets: Labels, target: Target) -> list[NDArray[np.intp]]:
+    """Row numbers of each class, from each of which test rows are drawn; numbers are one group."""
+    if target == "number":
+        return [np.arange(len(targets))]
+    codes = encode_labels(targets, classes_in(targets))
+    return rows_of_classes(codes, range(int(codes.max()) + 1))
+
+
+def _rows_or_tables(X_train: Any, X_test: Any, owner: str) -> tuple[Any, Any]:
+    """Rows of numbers of one shape; or two tables, if either has more than numbers."""
+    if _is_table(X_train) or _is_table(X_test):
+        return _measured_columns(table_of(X_train), table_of(X_test), owner)
+    train = check_rows(X_train, owner=owner)
+    if X_test is X_train:
+        return train, train
+    return train, check_rows(X_test, owner=owner, in_shape=train.shape[1:])
+
+
+def _measured_columns(train: Table, test: Table, owner: str) -> tuple[Table, Table]:
+    """Both tables without columns that have no value in any training row."""
+    measured = train.measured()
+    if not measured:
+        raise InputError(
+            f"The training rows of {owner} have no value in any column.", see="my-data"
         )
+    return train.only(measured), test.only([name for name in measured if name in test.columns])
+
+
+def _is_table(X: Any) -> bool:
+    """Whether X is a table already, or a frame with more than numbers in it."""
+    if isinstance(X, Table):
+        return True
+    return is_frame(X) and table_of(X).as_numbers() is None
+
+
+def _check_targets(y: Any, n_rows: int, target: Target) -> Labels:
+    """One label, or one number, per row."""
+    if target == "class":
+        return check_labels(y, n_rows=n_rows)
+    check_no_holes(y)
+    return check_numbers(y, n_rows)
 
 
 class TaskStream:
@@ -152,7 +214,8 @@ class TaskStream:
     Raises
     ------
     InputError
-        If two tasks have the same name.
+        If two tasks have the same name, or some are tables with named columns and others are
+        rows of numbers.
 
     Examples
     --------
@@ -171,6 +234,7 @@ class TaskStream:
         names = [task.name for task in ready]
         if len(set(names)) < len(names):
             raise InputError(f"Every task in a stream needs a name of its own; got {names}.")
+        _check_alike(ready)
         self._loaders: dict[TaskName, Callable[[], Task]] = {
             task.name: partial(_itself, task) for task in ready
         }
@@ -262,6 +326,19 @@ class TaskStream:
 
     def __repr__(self) -> str:
         return f"TaskStream({len(self)} tasks: {', '.join(map(repr, self.names))})"
+
+
+def _check_alike(tasks: list[Task]) -> None:
+    """Columns of a table have names, rows of numbers have none: nobody could match them."""
+    tables = [task.name for task in tasks if isinstance(task.X_train, Table)]
+    if tables and len(tables) < len(tasks):
+        rows = next(task.name for task in tasks if not isinstance(task.X_train, Table))
+        raise InputError(
+            f"Task {tables[0]!r} is a table with named columns, task {rows!r} has rows of numbers "
+            "without names. Make all of them tables: Task(name, table_of(X_train), …) with "
+            "table_of from lifelong.rows; or one stream with sources.from_frame.",
+            see="my-data",
+        )
 
 
 def _itself(task: Task) -> Task:

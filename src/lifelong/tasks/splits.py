@@ -77,6 +77,8 @@ def overlapping_classes(
 
 def rows_per_class(task: Task, n: int, *, random_state: RandomState = None) -> Task:
     """The task with ``n`` training rows per class, drawn by ``random_state``; test rows stay."""
+    if task.target == "number":
+        raise InputError(f"Task {task.name!r} has numbers, not classes.")
     rng = generator(seed_from(random_state), task.name, "rows per class")
     groups = [np.flatnonzero(_is_among(task.y_train, [label])) for label in task.classes]
     short = [label for label, rows in zip(task.classes, groups, strict=True) if len(rows) < n]
@@ -119,9 +121,9 @@ def rotate(task: Task, degrees: float) -> Task:
     )
 
 
-def rotate_images(X: np.ndarray, degrees: float) -> np.ndarray:
+def rotate_images(X: Any, degrees: float) -> np.ndarray:
     """Images (n, c, h, w) turned counter-clockwise by ``degrees``."""
-    if X.ndim != 4:
+    if len(X.shape) != 4:
         raise InputError(
             f"Only images (n, c, h, w) can be rotated; these rows have shape {X.shape}."
         )
@@ -136,10 +138,10 @@ def halve(task: Task, *, random_state: RandomState = None) -> tuple[Task, Task]:
     """Two tasks with half the training rows of each class; both keep all test rows."""
     rng = generator(seed_from(random_state), task.name, "halve")
     shuffled = rng.permutation(len(task.y_train))
-    codes = np.array([task.classes.index(label) for label in task.y_train[shuffled].tolist()])
-    dealt = shuffled[
-        np.argsort(codes, kind="stable")
-    ]  # by class, random within a class; then dealt out in turn
+    dealt = shuffled
+    if task.target == "class":  # by class, random within a class; then dealt out in turn
+        codes = np.array([task.classes.index(label) for label in task.y_train[shuffled].tolist()])
+        dealt = shuffled[np.argsort(codes, kind="stable")]
     first, second = (
         replace(
             task, name=f"{task.name}-{side}", X_train=task.X_train[rows], y_train=task.y_train[rows]

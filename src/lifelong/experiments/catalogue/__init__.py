@@ -24,6 +24,7 @@ from lifelong.experiments.catalogue import (
     pretrained,
     resources,
     spoken_digit,
+    tables,
     tabular_cifar,
     task_unaware_cifar,
     task_unaware_spoken_digit,
@@ -59,7 +60,11 @@ _FILES = (
 )
 EXPERIMENTS: Mapping[str, Experiment] = {
     experiment.name: experiment
-    for experiment in (*(file.EXPERIMENT for file in _FILES), *best.EXPERIMENTS)
+    for experiment in (
+        *(file.EXPERIMENT for file in _FILES),
+        *best.EXPERIMENTS,
+        *tables.EXPERIMENTS,
+    )
 }
 
 

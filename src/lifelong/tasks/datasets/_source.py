@@ -63,11 +63,27 @@ class Source:
     downloads: tuple[Download, ...] = ()
     checksums: Mapping[str, str] = field(default_factory=dict)  # official file → "md5:…"
     hint: str = ""  # what to put where, when nothing can be downloaded
+    file: str = ""  # the one file of the folder that is read; default: the folder is this source's
 
     def folder(self, data_dir: str | Path | None = None) -> Path | None:
         """The folder that holds the raw files, or None."""
         root = data_directory(data_dir)
-        return next((root / name for name in self.folders if (root / name).is_dir()), None)
+        return next((root / name for name in self.folders if self._is_in(root / name)), None)
+
+    def _is_in(self, folder: Path) -> bool:
+        if self.file:
+            return (folder / self.file).is_file()
+        return folder.is_dir()
+
+    def size_on_disk(self, data_dir: str | Path | None = None) -> int:
+        """Bytes of the raw files that are there."""
+        folder = self.folder(data_dir)
+        if folder is None:
+            return 0
+        files = list(folder.rglob("*"))
+        if self.file:
+            files = [folder / self.file]
+        return sum(path.stat().st_size for path in files if path.is_file())
 
     def require(self, data_dir: str | Path | None = None) -> Path:
         """The folder that holds the raw files, or an error that says what to put where."""
@@ -101,15 +117,18 @@ class Dataset:
         ``loader(data_dir, *, random_state, **options)`` → TaskStream; one without sources takes no
         ``data_dir``.
     tasks, classes : int
-        How many there are by default, classes in all tasks together.
+        How many there are by default, classes in all tasks together; 0 classes where the target is
+        a number.
     shape : tuple
-        Of a row.
+        Of a row; of a table, how many columns it has.
     sources : Sources
         The raw files it reads; none where it needs no files.
     what : str
         What it is, in one line.
     terms : str, default ""
         The licence of rows that need no files.
+    is_table : bool, default False
+        Whether a row is one of a table, and no picture.
     """
 
     name: str
@@ -120,6 +139,7 @@ class Dataset:
     sources: tuple[Source, ...]
     what: str
     terms: str = ""
+    is_table: bool = False
 
     @property
     def rows(self) -> int:
@@ -136,14 +156,7 @@ class Dataset:
 
     def size_on_disk(self, data_dir: str | Path | None = None) -> int:
         """Bytes of the raw files that are there."""
-        folders = [source.folder(data_dir) for source in self.sources]
-        return sum(
-            path.stat().st_size
-            for folder in folders
-            if folder
-            for path in folder.rglob("*")
-            if path.is_file()
-        )
+        return sum(source.size_on_disk(data_dir) for source in self.sources)
 
     def missing(self, data_dir: str | Path | None = None) -> list[Source]:
         """The sources whose folder is not there."""

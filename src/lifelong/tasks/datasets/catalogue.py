@@ -6,6 +6,7 @@ entry here.
 
 import inspect
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,21 @@ from lifelong.tasks.datasets.five_datasets import FIVE, five_datasets
 from lifelong.tasks.datasets.food1k import FOOD1K, food1k_50x20
 from lifelong.tasks.datasets.mini_imagenet import MINI_IMAGENET, mini_imagenet_20x5
 from lifelong.tasks.datasets.spoken_digit import FSDD, spoken_digit
+from lifelong.tasks.datasets.tables import (
+    ADULT,
+    ADULT_FACTS,
+    AMAZON,
+    AMAZON_FACTS,
+    BEIJING,
+    HEART,
+    HEART_FACTS,
+    SCHOOL,
+    SCHOOL_FACTS,
+    VOWEL,
+    VOWEL_FACTS,
+    beijing,
+    table_stream,
+)
 
 _ALL = (
     Dataset(
@@ -98,6 +114,66 @@ _ALL = (
         sources=(),
         what="scikit-learn's digits, turned; needs no files",
         terms="BSD-3-Clause (scikit-learn)",
+    ),
+    Dataset(
+        name="tables-heart",
+        loader=partial(table_stream, HEART_FACTS),
+        tasks=4,
+        classes=2,
+        shape=(13,),
+        sources=(HEART,),
+        what="heart disease in four hospitals: text, holes, columns not measured",
+        is_table=True,
+    ),
+    Dataset(
+        name="tables-adult",
+        loader=partial(table_stream, ADULT_FACTS),
+        tasks=14,
+        classes=2,
+        shape=(12,),
+        sources=(ADULT,),
+        what="income in 14 occupations: text, rare categories",
+        is_table=True,
+    ),
+    Dataset(
+        name="tables-beijing",
+        loader=beijing,
+        tasks=12,
+        classes=3,
+        shape=(7,),
+        sources=(BEIJING,),
+        what="air at 12 stations: a date, text, holes; by time or as a number on request",
+        is_table=True,
+    ),
+    Dataset(
+        name="tables-vowel",
+        loader=partial(table_stream, VOWEL_FACTS),
+        tasks=15,
+        classes=11,
+        shape=(10,),
+        sources=(VOWEL,),
+        what="eleven vowels of 15 speakers: few rows, numbers",
+        is_table=True,
+    ),
+    Dataset(
+        name="tables-amazon",
+        loader=partial(table_stream, AMAZON_FACTS),
+        tasks=4,
+        classes=2,
+        shape=(400,),
+        sources=(AMAZON,),
+        what="reviews of four kinds of goods: 400 numbers",
+        is_table=True,
+    ),
+    Dataset(
+        name="tables-school",
+        loader=partial(table_stream, SCHOOL_FACTS),
+        tasks=139,
+        classes=0,
+        shape=(28,),
+        sources=(SCHOOL,),
+        what="exam scores in 139 schools: the target is a number",
+        is_table=True,
     ),
 )
 DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _ALL}

@@ -1,7 +1,6 @@
 """Streams from tables: pandas or polars frames, CSV or Parquet files; a column names the task."""
 
-import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,12 @@ from numpy.typing import NDArray
 from lifelong._random import RandomState, seed_from
 from lifelong._words import did_you_mean
 from lifelong.exceptions import DatasetError, InputError, MissingExtraError
-from lifelong.tasks.base import Task, TaskName, TaskStream
+from lifelong.rows import Table, Texts, is_frame, table_of
+from lifelong.rows.files import labels_of, read_content, read_table
+from lifelong.rows.frames import Values, is_missing
+from lifelong.tasks.base import Target, Task, TaskName, TaskStream
+
+_DATES = {"M", "m"}  # numpy's kinds of dates and differences of dates
 
 
 def from_frame(
@@ -23,24 +27,30 @@ def from_frame(
     feature_columns: Sequence[str] | None = None,
     test_column: str | None = None,
     test_share: float = 0.25,
+    target: Target = "class",
     random_state: RandomState = 0,
 ) -> TaskStream:
     """A stream with one task per value of ``task_column``, in order of appearance.
 
     Parameters
     ----------
-    frame : pandas or polars DataFrame, or a dict of columns
+    frame : pandas, polars or pyarrow frame, or a dict of columns
+        Where all features are numbers, tasks have rows of numbers. With text, categories, dates or
+        missing values among them, tasks have tables, which LifelongClassifier and
+        LifelongRegressor read.
     task_column : str
         The column that says which task a row is from.
     label_column : str
-        The column with the label.
+        The column with the label, or the number.
     feature_columns : sequence of str, optional
-        The numbers to learn from; all other columns by default.
+        The columns to learn from; all others by default.
     test_column : str, optional
         Rows where it is true (or 1) are for testing. Without it, ``test_share`` of each class of
         each task are.
     test_share : float, default 0.25
         The share of rows for testing, where there is no ``test_column``.
+    target : "class" or "number", default "class"
+        What the label column holds.
     random_state : int, Generator or None, default 0
         Decides which rows are for testing.
 
@@ -51,7 +61,7 @@ def from_frame(
     Raises
     ------
     InputError
-        If a column is missing or does not hold numbers, or a task has no rows for testing.
+        If a column, or the name of a row's task, is missing, or a task has no rows for testing.
 
     Examples
     --------
@@ -60,7 +70,8 @@ def from_frame(
     >>> from_frame(frame, task_column="site", label_column="ill", test_column="held")
     TaskStream(2 tasks: 'a', 'b')
     """
-    names = list(getattr(frame, "columns", frame))
+    table = _table(frame)
+    names = list(table)
     chosen = {task_column, label_column, test_column}
     if feature_columns is not None:
         features = list(feature_columns)
@@ -74,45 +85,41 @@ def from_frame(
         raise InputError(
             f"No columns are left to learn from besides {', '.join(map(repr, names))}."
         )
-    X = np.column_stack([_numbers(frame[name], name) for name in features])
-    tasks = _values(frame[task_column])
-    labels = _values(frame[label_column])
+    rows: Any = table.only(features)
+    numbers = rows.as_numbers()
+    if numbers is not None:
+        rows = numbers
+    tasks = _complete(frame, task_column, "task column")
+    if tasks.dtype.kind in _DATES:
+        raise InputError(f"Column {task_column!r} holds dates, which name no tasks. Give text.")
+    labels = _complete(frame, label_column, "label column")
+    testing = None
     if test_column:
-        testing = _numbers(frame[test_column], test_column).astype(bool)
-    else:
-        testing = None
+        testing = _flags(table.column(test_column), test_column)
     seed = seed_from(random_state)
     stream: list[Task] = []
     for name in dict.fromkeys(tasks.tolist()):
-        rows = np.flatnonzero(tasks == name)
-        stream.append(
-            _task(
-                name,
-                X[rows],
-                labels[rows],
-                None if testing is None else testing[rows],
-                test_share,
-                seed,
+        of_task = np.flatnonzero(tasks == name)
+        X = rows[of_task]
+        y = labels[of_task]
+        if testing is None:
+            task = Task.from_arrays(
+                name, X, y, test_share=test_share, target=target, random_state=seed
             )
-        )
+        else:
+            task = _task(name, X, y, testing[of_task], target)
+        stream.append(task)
     return TaskStream(stream)
 
 
 def _task(
-    name: TaskName,
-    X: NDArray[Any],
-    y: NDArray[Any],
-    testing: NDArray[np.bool_] | None,
-    share: float,
-    seed: int,
+    name: TaskName, X: Any, y: NDArray[Any], testing: NDArray[np.bool_], target: Target
 ) -> Task:
-    if testing is None:
-        return Task.from_arrays(name, X, y, test_share=share, random_state=seed)
     if testing.all() or not testing.any():
         raise InputError(
             f"Task {name!r} has no rows {'to learn from' if testing.all() else 'for testing'}."
         )
-    return Task(name, X[~testing], y[~testing], X[testing], y[testing])
+    return Task(name, X[~testing], y[~testing], X[testing], y[testing], target)
 
 
 def from_table(
@@ -123,8 +130,8 @@ def from_table(
     Parameters
     ----------
     path : path
-        ``.csv`` (UTF-8, with a header line) or ``.parquet`` (which needs polars, or pandas with
-        pyarrow).
+        CSV with a header line (UTF-8; ``,`` ``;`` or tab; ``.csv`` or ``.csv.gz``), or ``.parquet``
+        (which needs polars, or pandas with pyarrow).
     task_column, label_column : str
         As for :func:`from_frame`.
     **options
@@ -144,43 +151,17 @@ def from_table(
     path = Path(path)
     if not path.is_file():
         raise DatasetError(f"{path} is not a file. Give a .csv or .parquet file.")
-    if path.suffix.lower() not in {".csv", ".parquet"}:
-        raise DatasetError(
-            f"{path}: unknown kind of table {path.suffix!r}. Give a .csv or .parquet file."
-        )
-    if path.suffix.lower() == ".csv":
-        frame = read_csv(path)
-    else:
+    kind = path.with_suffix("").suffix if path.suffix.lower() == ".gz" else path.suffix
+    if kind.lower() not in {".csv", ".tsv", ".parquet"}:
+        raise DatasetError(f"{path}: unknown kind of table {kind!r}. Give a .csv or .parquet file.")
+    if kind.lower() == ".parquet":
         frame = _read_parquet(path)
+    else:
+        frame = read_table(path, read_content(path))
     try:
         return from_frame(frame, task_column=task_column, label_column=label_column, **options)
     except InputError as error:
         raise DatasetError(f"{path}: {error}") from None
-
-
-def read_csv(path: Path) -> dict[str, list[str]]:
-    """The columns of a CSV file with a header line, as text."""
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file, strict=True) if row]
-    except (csv.Error, UnicodeDecodeError, OSError) as error:
-        raise DatasetError(
-            f"{path}: not a readable CSV file ({error}). Expected UTF-8 text with a header line."
-        ) from None
-    if len(rows) < 2 or len(set(rows[0])) < len(rows[0]):
-        raise DatasetError(
-            f"{path}: expected a header line with distinct names and at least one row."
-        )
-    for number, row in enumerate(rows, start=1):
-        if len(row) != len(rows[0]):
-            raise DatasetError(
-                f"{path}: row {number} has {len(row)} fields. Expected {len(rows[0])}, as in the"
-                " header."
-            )
-    return {
-        name: list(column)
-        for name, column in zip(rows[0], zip(*rows[1:], strict=True), strict=True)
-    }
 
 
 def _read_parquet(path: Path) -> Any:
@@ -207,14 +188,53 @@ def _read_parquet(path: Path) -> Any:
     )
 
 
-def _values(column: Any) -> NDArray[Any]:
+def _table(frame: Any) -> Table:
+    """The columns of a frame, or of a dict."""
+    if is_frame(frame) or not isinstance(frame, Mapping):
+        return table_of(frame)
+    columns = {}
+    booleans: set[str] = set()
+    for name, column in frame.items():
+        if isinstance(column, list | tuple):
+            column = np.array(column, dtype=object)  # "a" beside NaN would become "nan"
+        one = table_of(np.asarray(column)[:, None])
+        columns[name] = one.column("x0")
+        if one.booleans:
+            booleans.add(name)
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) != 1:
+        raise InputError(f"The columns have different lengths: {sorted(lengths)}.", see="my-data")
+    return Table(columns, frozenset(booleans), lengths.pop())
+
+
+def _values(frame: Any, name: str) -> NDArray[Any]:
+    """A column as it is in the frame: labels and names of tasks keep their kind."""
+    if isinstance(frame, Table):
+        labels = labels_of(frame.column(name))
+        if any(isinstance(label, str) or label is None for label in labels):
+            return np.array(labels, dtype=object)
+        return np.array(labels)
+    column = frame[name]
+    if isinstance(column, list | tuple) and any(map(is_missing, column)):
+        return np.array(column, dtype=object)
     return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
 
 
-def _numbers(column: Any, name: str | None) -> NDArray[np.float64]:
-    try:
-        return _values(column).astype(np.float64)
-    except (TypeError, ValueError) as error:
+def _complete(frame: Any, name: str, what: str) -> NDArray[Any]:
+    """A column in which nothing may be missing."""
+    values = _values(frame, name)
+    missing = [row for row, value in enumerate(values.tolist()) if is_missing(value)]
+    if missing:
         raise InputError(
-            f"Column {name!r} does not hold numbers only ({error}). Name others in feature_columns."
-        ) from None
+            f"The {what} {name!r} is empty in {len(missing)} rows, such as row {missing[0]}. "
+            "Fill it in, or leave these rows out.",
+            see="my-data",
+        )
+    return values
+
+
+def _flags(column: Values, name: str) -> NDArray[np.bool_]:
+    """Which rows are for testing (n,)."""
+    if isinstance(column, Texts) or not np.isin(column, [0, 1]).all():
+        raise InputError(f"Column {name!r} is not true or false (1 or 0) in every row.")
+    return column.astype(bool)

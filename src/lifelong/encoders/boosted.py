@@ -1,0 +1,259 @@
+"""Boosted trees as an encoder: many small trees, each of which mends what those before got wrong.
+
+scikit-learn grows them (histogram gradient boosting); what was grown becomes plain trees and one
+number per leaf, which can be saved like any forest.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from threadpoolctl import threadpool_limits
+
+from lifelong._validation import Rows
+from lifelong.encoders.answers import Aim, Answers, Targets
+from lifelong.encoders.forest import FittedForest, Leaves, tree_from_nodes
+from lifelong.schema import FLAG, Array, Custom, Whole, saved
+
+ROWS_PER_ROUND = 10
+"""A round of boosting for every so many rows. On training rows of two tables 700 rows were best
+with 60 rounds and 2500 with 150. Rounds chosen by held-out rows would make these rows' answers too
+good to be true, which the weights of the mix would then believe."""
+
+MAX_ROUNDS = 150
+"""Rounds of boosting at most."""
+
+MAX_TREES = 600
+"""Trees at most: every round grows one for each class, if there are more than two."""
+
+MIN_ROUNDS = 20
+"""With fewer rounds, because of few rows or many classes, boosting is left out."""
+
+MAX_ROWS = 50_000
+"""Rows that are boosted on at most; the others are answered like any row that it has not seen."""
+
+FOLDS = 5
+"""Parts of the rows, each held out once."""
+
+_SETTINGS: dict[str, Any] = {
+    "learning_rate": 0.1,
+    "max_leaf_nodes": 8,
+    "min_samples_leaf": 10,
+    "l2_regularization": 1.0,
+    "early_stopping": False,
+}
+_NEVER = -30.0  # the score of a class without rows
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedForest:
+    """Boosted trees, and what each leaf adds to the score of a class (or to the number).
+
+    Attributes
+    ----------
+    forest : FittedForest
+        All trees, round after round; in a round one for each score.
+    values : (n_leaves,)
+        What a leaf adds.
+    baseline : (S,)
+        Scores before the first round: one for numbers and for two classes, else one per class.
+    classes : (C,)
+        Codes of the classes that it knows; empty for numbers.
+    n_answers : int
+        Classes that there are; 1 for numbers.
+    is_classifier : bool
+    """
+
+    forest: FittedForest = saved(Custom("any forest"))
+    values: NDArray[np.float32] = saved(Array("float32", (None,)))
+    baseline: NDArray[np.float64] = saved(Array("float64", ("S>=1",)))
+    classes: NDArray[np.int64] = saved(Array("int64", (None,), least=0))
+    n_answers: int = saved(Whole(1))
+    is_classifier: bool = saved(FLAG)
+
+    def problem(self, lengths: Mapping[str, Any]) -> str | None:
+        """What a file has wrong: numbers of other leaves, or of other classes."""
+        del lengths
+        if len(self.values) != self.forest.n_leaves:
+            return "has numbers of other leaves"
+        n_scores = len(self.baseline)
+        expected = n_scores
+        if self.is_classifier and n_scores == 1:
+            expected = 2
+        if self.is_classifier and len(self.classes) != expected:
+            return "has scores of other classes"
+        if len(self.forest.trees) % n_scores or (self.classes >= self.n_answers).any():
+            return "has scores of classes that are not there"
+        return None
+
+    def answers(self, X: Rows) -> Answers:
+        """Class probabilities (n, K), or numbers (n, 1)."""
+        return self._answers_of(self.forest.encode(X))
+
+    def _answers_of(self, leaves: Leaves) -> Answers:
+        n = len(leaves)
+        n_scores = len(self.baseline)
+        added = self.values[leaves].reshape(n, -1, n_scores).sum(axis=1, dtype=np.float64)
+        scores = added + self.baseline
+        if not self.is_classifier:
+            return np.asarray(scores)
+        if n_scores == 1:
+            scores = np.hstack([np.zeros((n, 1)), scores])
+        wide = np.full((n, self.n_answers), _NEVER)
+        wide[:, self.classes] = scores
+        probabilities: Answers = softmax(wide, axis=1)
+        return probabilities
+
+    @property
+    def n_parameters(self) -> int:
+        """Of the trees, and one number per leaf."""
+        return self.forest.n_parameters + len(self.values)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the trees and numbers."""
+        return self.forest.nbytes + self.values.nbytes
+
+
+class BoostedFit(NamedTuple):
+    """Boosted trees, and what trees like them answer to rows that they have not seen."""
+
+    model: BoostedForest
+    held_out: Answers  # (n, K)
+
+
+def fit_boosted(
+    X: Rows,
+    targets: Targets,
+    *,
+    n_answers: int,
+    aim: Aim,
+    rng: np.random.Generator,
+    weights: NDArray[np.float64] | None = None,
+) -> BoostedFit | None:
+    """Boost on all rows, and answer each by trees that have not seen its fold.
+
+    Parameters
+    ----------
+    X : (n, p)
+        As trees read them; NaN is missing.
+    targets : (n,)
+        Codes of classes, or numbers.
+    n_answers : int
+        Classes that there are; 1 for numbers.
+    aim : "classes" or "number"
+    weights : (n,), optional
+
+    Returns
+    -------
+    BoostedFit or None
+        None if there are too many classes, only one, or too few rows.
+    """
+    n_scores = _n_scores(targets, aim)
+    n_rounds = min(MAX_ROUNDS, MAX_TREES // max(n_scores, 1), len(X) // ROWS_PER_ROUND)
+    if n_scores == 0 or n_rounds < MIN_ROUNDS:
+        return None
+    chosen = np.arange(len(X))
+    if len(X) > MAX_ROWS:
+        chosen = np.sort(rng.choice(len(X), MAX_ROWS, replace=False))
+    rows = _Boosting(X[chosen], targets[chosen], _taken(weights, chosen), aim, n_answers)
+    with threadpool_limits(1, "openmp"):  # sums of several threads have other last bits
+        answers = rows.by_folds(n_rounds, rng)
+        if answers is None:
+            return None
+        model = rows.converted(rows.boosted(np.arange(len(chosen)), n_rounds, rng))
+    held_out = np.empty((len(X), n_answers))
+    held_out[chosen] = answers
+    rest = np.setdiff1d(np.arange(len(X)), chosen)
+    if len(rest):
+        held_out[rest] = model.answers(X[rest])
+    return BoostedFit(model, held_out)
+
+
+def _n_scores(targets: Targets, aim: Aim) -> int:
+    """How many trees a round grows; 0 if there is nothing to tell apart."""
+    if aim == "number":
+        return 1
+    n_classes = len(np.unique(targets))
+    if n_classes < 2:
+        return 0
+    if n_classes == 2:
+        return 1
+    return n_classes
+
+
+def _taken(weights: NDArray[np.float64] | None, rows: NDArray[np.intp]) -> Any:
+    if weights is None:
+        return None
+    return weights[rows]
+
+
+class _Boosting(NamedTuple):
+    """Rows to boost on."""
+
+    X: Rows
+    y: Targets
+    weights: NDArray[np.float64] | None
+    aim: Aim
+    n_answers: int
+
+    def boosted(self, rows: NDArray[np.intp], n_rounds: int, rng: np.random.Generator) -> Any:
+        """scikit-learn's model of some of the rows."""
+        make: Any = HistGradientBoostingClassifier
+        if self.aim == "number":
+            make = HistGradientBoostingRegressor
+        seed = int(rng.integers(2**31 - 1))
+        model = make(max_iter=n_rounds, random_state=seed, **_SETTINGS)
+        return model.fit(self.X[rows], self.y[rows], sample_weight=_taken(self.weights, rows))
+
+    def by_folds(self, n_rounds: int, rng: np.random.Generator) -> Answers | None:
+        """What trees of the other folds answer to each row; None if a fold leaves one class."""
+        fold = rng.permutation(len(self.y)) % FOLDS
+        held_out = np.zeros((len(self.y), self.n_answers))
+        for number in range(FOLDS):
+            inside = np.flatnonzero(fold == number)
+            rest = np.flatnonzero(fold != number)
+            if _n_scores(self.y[rest], self.aim) == 0:
+                return None
+            model = self.boosted(rest, n_rounds, rng)
+            if self.aim == "number":
+                held_out[inside, 0] = model.predict(self.X[inside])
+            else:
+                columns = np.ix_(inside, model.classes_)
+                held_out[columns] = model.predict_proba(self.X[inside])
+        return held_out
+
+    def converted(self, model: Any) -> BoostedForest:
+        """scikit-learn's model as plain trees and numbers."""
+        trees = []
+        values = []
+        for of_round in model._predictors:
+            for predictor in of_round:
+                nodes = predictor.nodes
+                is_leaf = nodes["is_leaf"].astype(bool)
+                trees.append(
+                    tree_from_nodes(
+                        np.where(is_leaf, -1, nodes["left"].astype(np.int64)),
+                        np.where(is_leaf, -1, nodes["right"].astype(np.int64)),
+                        np.where(is_leaf, -2, nodes["feature_idx"].astype(np.int64)),
+                        nodes["num_threshold"],
+                        nodes["missing_go_to_left"],
+                        self.X.shape[1],
+                    )
+                )
+                values.append(nodes["value"][is_leaf])
+        classes = np.zeros(0, dtype=np.int64)
+        if self.aim == "classes":
+            classes = np.asarray(model.classes_, dtype=np.int64)
+        return BoostedForest(
+            FittedForest.of(trees),
+            np.concatenate(values).astype(np.float32),
+            np.asarray(model._baseline_prediction, dtype=np.float64).ravel(),
+            classes,
+            self.n_answers,
+            self.aim == "classes",
+        )
