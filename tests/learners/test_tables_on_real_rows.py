@@ -31,7 +31,7 @@ def path_of(name):
 
 def some_rows(name, library, n=500):
     """Every so-manieth row, in the order of the file, and its target."""
-    _, target = TABLES[name]
+    target = TABLES[name][1]
     frame = READ[library](path_of(name))
     if library == "pandas":
         frame = frame[frame[target].notna()]
