@@ -24,6 +24,7 @@ from lifelong.tasks.base import TaskName
 Array = NDArray[np.float64]
 OWN = "own forest"
 SHARED = "shared forest"
+BOOSTED = "boosted"
 LINEAR = "linear model"
 
 _ROWS_AT_ONCE = 20_000
@@ -148,11 +149,15 @@ def explain_tables(
 
 
 def _opinion_names(known: TablesKnown) -> tuple[str, ...]:
-    if known.shared is None:
-        return (OWN,)
-    if known.shared.forest is None:
-        return (OWN, LINEAR)
-    return (OWN, SHARED, LINEAR)
+    names = [OWN]
+    shared = known.shared
+    if shared is not None:
+        if shared.forest is not None:
+            names.append(SHARED)
+        if shared.boosted is not None:
+            names.append(BOOSTED)
+        names.append(LINEAR)
+    return tuple(names)
 
 
 def held_out_trials(

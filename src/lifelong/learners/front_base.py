@@ -380,7 +380,7 @@ class LifelongModel(Learner):
                 trials = held_out_trials(known, names, self._settings(), self._record, folds)
             if not trials:
                 raise InputError("There are too few rows to measure on. Give X and y.", see=PAGE)
-            return explain_tables(known, trials, self._aim, repetitions)
+            return explain_tables(known, trials, self.aim, repetitions)
 
         return self._ask(explained)
 
