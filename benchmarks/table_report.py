@@ -12,6 +12,19 @@ import pandas as pd
 from benchmarks.table_scores import HIGHER_IS_BETTER
 
 RESULTS = Path("docs/results/tables")
+README = Path("README.md")
+BEGIN = "<!-- tables: begin -->"
+END = "<!-- tables: end -->"
+SHOWN = {
+    "own forest": "a forest per task",
+    "own LightGBM": "LightGBM per task",
+    "pooled logistic": "one logistic regression, task as columns",
+    "pooled LightGBM": "one LightGBM, task as a column",
+    "pooled CatBoost": "one CatBoost, task as a column",
+    "pooled forest": "one forest, task as columns",
+    "stacked prototype": "five models stacked, a prototype",
+    "ours": "**LifelongClassifier**",
+}
 OURS = "ours"
 KEY = ("part", "table", "rows", "seed", "split", "task", "learner")
 TITLES = {
@@ -268,6 +281,30 @@ def _best_table(by_metric: dict[str, Any]) -> list[str]:
                 f" {_with_error(gain, error, '+')} | {ratio} |"
             )
     return lines
+
+
+def headline(by_metric: dict[str, Any]) -> str:
+    """The table of README: strong rivals and ours, means over tables and sizes."""
+    lines = [
+        "Five real tables (hospitals, occupations, stations, speakers, review domains) with 20, 50"
+        " and 200 rows per task: accuracy, log-loss and AUC, means over tables and sizes, ±"
+        " standard error over seeds (`python -m benchmarks.tables`;"
+        " [every table and rival](docs/results/tables/table.md)).",
+        "",
+        "| | accuracy | log-loss | AUC |",
+        "|---|---|---|---|",
+    ]
+    for learner, name in SHOWN.items():
+        cells = [_with_error(*found["means"][learner]) for found in by_metric.values()]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def write_headline(text: str, page: Path = README) -> None:
+    """Put the table between its marks."""
+    before, _, rest = page.read_text().partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
 
 
 def write(rows: list[dict[str, Any]], folder: Path = RESULTS) -> str:

@@ -254,7 +254,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"there is no part {unknown.pop()!r}; choose from {', '.join(PARTS)}")
     file = chosen.runs / "rows.jsonl"
     if chosen.report:
-        print(table_report.write(table_report.read_rows(file)))
+        rows = table_report.read_rows(file)
+        print(table_report.write(rows))
+        parts = table_report.summary(table_report.figures(table_report.latest(rows)))
+        table_report.write_headline(table_report.headline(parts["tasks"]))
         return
     quiet()
     parts = chosen.parts or PARTS
