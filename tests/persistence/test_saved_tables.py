@@ -13,6 +13,7 @@ from mutations import exchange, join, mutate, read, seal, split, unseal
 from saved_tables import answers, classifier, frame, outcome, regressor, same, targets, taught
 
 from lifelong import load, save
+from lifelong.encoders import boosted
 from lifelong.exceptions import PersistenceError
 
 MODELS = {"classifier": classifier, "regressor": regressor}
@@ -21,8 +22,12 @@ each_model = pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 
 @pytest.fixture(scope="module", params=MODELS.values(), ids=MODELS)
 def saved(request, tmp_path_factory):
+    """A model with everything in it, boosted trees on few rows included, and its files."""
     folder = tmp_path_factory.mktemp("tables")
-    model = taught(request.param())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(boosted, "MIN_ROUNDS", 2)
+        model = taught(request.param())
+    assert model.knowledge_.shared.boosted is not None
     save(model, folder)
     return model, read(folder)
 
@@ -183,7 +188,8 @@ def test_any_number_of_any_structure_may_be_any_other(saved, write):
             for value in (0, 2**40):
                 changed = with_value(structure, path, value)
                 header["__metadata__"]["lifelong"] = json.dumps(changed)
-                outcome(write(exchange(dict(files), name, join(header, data))))
+                wanted = write(exchange(dict(files), name, join(header, data)))
+                outcome(wanted, learns=value == 0)
                 n_tried += 1
     assert n_tried > 20
 
@@ -215,7 +221,8 @@ def test_any_array_may_hold_any_number(saved, write):
                     if len(numbers):
                         numbers[0] = np.array(value).astype(numbers.dtype)
 
-                outcome(write(with_numbers(files, name, array, change)))
+                wanted = write(with_numbers(files, name, array, change))
+                outcome(wanted, learns=value > 0)
                 n_tried += 1
     assert n_tried > 50
 
@@ -240,6 +247,8 @@ def file_with(files, array):
         ("value.linear.view.missing", 10**6),
         ("value.linear.view.scale", 0),
         ("value.measured", 10**6),
+        ("value.boosted.forest.left", 10**6),
+        ("value.boosted.forest.feature", 1000),
         ("value.X", np.inf),
         ("value.weights", -1),
         ("value.held_out", np.inf),

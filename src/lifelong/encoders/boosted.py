@@ -86,6 +86,8 @@ class BoostedForest:
             expected = 2
         if self.is_classifier and len(self.classes) != expected:
             return "has scores of other classes"
+        if n_scores > self.n_answers:
+            return "has more scores than answers"
         if len(self.forest.trees) % n_scores or (self.classes >= self.n_answers).any():
             return "has scores of classes that are not there"
         return None

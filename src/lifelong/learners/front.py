@@ -23,9 +23,10 @@ from lifelong._validation import (
 )
 from lifelong.encoders.answers import Aim
 from lifelong.exceptions import InputError, ParameterError
-from lifelong.learners.front_base import LifelongModel, TaskPerRow, by_task
+from lifelong.learners.front_base import LifelongModel, TaskPerRow
 from lifelong.learners.knowledge import TaskRecord
 from lifelong.learners.sharing import TablesKnown, evidence_of
+from lifelong.learners.task_names import by_task
 from lifelong.rows import table_of
 from lifelong.rows.targets import check_no_holes, check_numbers
 from lifelong.tasks.base import TaskName

@@ -1,10 +1,9 @@
 """What the classifier and the regressor of tables have in common: tables in, a task per row."""
 
-import re
 import warnings
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,21 +38,14 @@ from lifelong.learners.sharing import (
     answer,
     learn,
 )
-from lifelong.learners.task_names import names_in, names_per_row
+from lifelong.learners.task_names import Asked, by_task, names_in, names_per_row, rows_by_code
 from lifelong.rows import Columns, Table, Texts, is_frame, names_of_array, table_of
+from lifelong.rows.spelling import check_spelling
 from lifelong.tasks.base import TaskName
 
 TaskPerRow = TaskName | Sequence[TaskName] | NDArray[Any] | None
 PAGE = "my-data"
 _FEW = 5  # examples in an error message
-
-
-class Asked(NamedTuple):
-    """A table to be answered, and the task of each row."""
-
-    X: Rows
-    tasks: list[TaskName | None]  # those that occur; None: not known
-    place: NDArray[np.intp]  # (n,) in ``tasks``
 
 
 class LifelongModel(Learner):
@@ -293,7 +285,7 @@ class LifelongModel(Learner):
     def _asked(self, known: TablesKnown, X: Any, task: TaskPerRow) -> Asked:
         table, names = self._table_and_tasks(X, task, known)
         if is_frame(X):
-            _check_spelling(table, known.columns)
+            check_spelling(table, known.columns)
         else:
             table = self._by_position(known, table)
         found: list[TaskName | None] = []
@@ -474,46 +466,3 @@ class LifelongModel(Learner):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
-
-
-def by_task(asked: Asked) -> Iterator[tuple[TaskName | None, NDArray[np.intp]]]:
-    """The rows of each task; tasks that are not known come together."""
-    unseen = []
-    for place, rows in rows_by_code(asked.place):
-        name = asked.tasks[place]
-        if name is None:
-            unseen.append(rows)
-        else:
-            yield name, rows
-    if unseen:
-        yield None, np.concatenate(unseen)
-
-
-def rows_by_code(codes: NDArray[Any]) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Each code that occurs, and its rows in their order.
-
-    >>> [(code, rows.tolist()) for code, rows in rows_by_code(np.array([1, 0, 1]))]
-    [(0, [1]), (1, [0, 2])]
-    """
-    order = np.argsort(codes, kind="stable")
-    found, first = np.unique(codes[order], return_index=True)
-    yield from zip(found.tolist(), np.split(order, first[1:]), strict=True)
-
-
-def _check_spelling(table: Table, columns: Columns) -> None:
-    """A column that nobody knows beside a known one that is missing is likely a typing error."""
-    known = columns.by_name
-    missing = [name for name in known if name not in table.columns]
-    if len(missing) == len(known):
-        names = ", ".join(map(repr, list(known)[:_FEW]))
-        raise InputError(f"None of the known columns is in X: {names}, ….", see=PAGE)
-    for name in table.columns:
-        if name not in known:
-            hint = did_you_mean(name, [other for other in missing if not _numbered(name, other)])
-            if hint:
-                raise InputError(f"Column {name!r} is not known.{hint}", see=PAGE)
-
-
-def _numbered(name: str, other: str) -> bool:
-    """Whether two names differ in their numbers alone: sensor_1 is not sensor_12 misspelt."""
-    return re.sub(r"\d+", "", name) == re.sub(r"\d+", "", other)

@@ -6,6 +6,7 @@ channel mixes these opinions by weights that held-out rows have chosen
 (:mod:`lifelong.channels.stacking`).
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -337,6 +338,13 @@ class Settings:
 
 def learn(known: TablesKnown, lessons: Sequence[TableLesson], settings: Settings) -> TablesKnown:
     """What is known after rows of some tasks: new tasks, or more rows of known ones."""
+    with warnings.catch_warnings():
+        # A task of few rows and many classes is what tasks are like here, not a mistake.
+        warnings.filterwarnings("ignore", message="The number of unique classes")
+        return _learn(known, lessons, settings)
+
+
+def _learn(known: TablesKnown, lessons: Sequence[TableLesson], settings: Settings) -> TablesKnown:
     if not settings.shares_rows:
         known = unshared(known)
     for lesson in lessons:

@@ -1,13 +1,15 @@
 """The task of each row: a column of the table, or names beside it."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lifelong._validation import check_task_name
+from lifelong._validation import Rows, check_task_name
 from lifelong.exceptions import InputError, InputTypeError
 from lifelong.rows import Texts, values_of
+from lifelong.tasks.base import TaskName
 
 PAGE = "my-data"
 _FEW = 5  # examples in an error message
@@ -70,3 +72,35 @@ def _numbers_as_names(values: NDArray[Any], what: str, missing: NDArray[np.intp]
         )
     names, codes = np.unique(np.nan_to_num(values), return_inverse=True)
     return Texts(codes.astype(np.int32), [int(name) for name in names.tolist()]).compact()
+
+
+class Asked(NamedTuple):
+    """A table to be answered, and the task of each row."""
+
+    X: Rows
+    tasks: list[TaskName | None]  # those that occur; None: not known
+    place: NDArray[np.intp]  # (n,) in ``tasks``
+
+
+def by_task(asked: Asked) -> Iterator[tuple[TaskName | None, NDArray[np.intp]]]:
+    """The rows of each task; tasks that are not known come together."""
+    unseen = []
+    for place, rows in rows_by_code(asked.place):
+        name = asked.tasks[place]
+        if name is None:
+            unseen.append(rows)
+        else:
+            yield name, rows
+    if unseen:
+        yield None, np.concatenate(unseen)
+
+
+def rows_by_code(codes: NDArray[Any]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Each code that occurs, and its rows in their order.
+
+    >>> [(code, rows.tolist()) for code, rows in rows_by_code(np.array([1, 0, 1]))]
+    [(0, [1]), (1, [0, 2])]
+    """
+    order = np.argsort(codes, kind="stable")
+    found, first = np.unique(codes[order], return_index=True)
+    yield from zip(found.tolist(), np.split(order, first[1:]), strict=True)

@@ -168,7 +168,7 @@ LEARNERS: dict[str, Entry] = {
     ),
     "lifelong": Entry(
         "lifelong.learners:LifelongClassifier",
-        "tables: a forest per task, a forest and a linear model of all tasks, mixed for each",
+        "tables: a forest per task, and forests and a linear model of all tasks, mixed for each",
         kind=OURS,
         trains_network=False,
         growing=True,
