@@ -1,6 +1,6 @@
 """How far probabilities are from what happens, and how many rows intervals hold, on real tables.
 
-``python -m benchmarks.calibration --repetitions 5`` prints the tables of docs/my-data.md.
+``python -m benchmarks.calibration --repetitions 3`` prints the tables of docs/my-data.md.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def coverage_lines(repetitions: int) -> Iterator[str]:
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--repetitions", type=int, default=3)
     repetitions = parser.parse_args().repetitions
     for line in calibration_lines(repetitions):
         print(line, flush=True)
