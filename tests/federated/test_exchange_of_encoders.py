@@ -397,3 +397,37 @@ def test_a_site_folder_can_be_moved(folder, sites):
     """Nothing in the folder says where it is."""
     shutil.move(folder / "ann", folder / "moved")
     assert list(Site("ann", folder / "moved").answer(Request()).encoders) == ["ann/digits"]
+
+
+WRONGLY_TYPED = {
+    "no reply": "hello",
+    "names that are numbers": Reply("eve", has=frozenset({3})),
+    "names in a text": Reply("eve", has="eve/digits"),
+    "reasons that are numbers": Reply("eve", refused={"bob/digits": 3}),
+    "a list of refusals": Reply("eve", refused=["bob/digits"]),
+    "encoders that are text": Reply("eve", {"eve/digits": "file"}),
+    "a list of encoders": Reply("eve", [b"file"]),
+    "a site that is a number": Reply(3),
+}
+
+
+@pytest.mark.parametrize("reply", WRONGLY_TYPED.values(), ids=WRONGLY_TYPED)
+def test_a_wrongly_typed_reply_is_refused_with_one_line(reply):
+    hub = Hub()
+    hub.receive(7, reply)
+    [line] = hub.refusals
+    assert line.startswith("node 7: ")
+    assert hub.encoders == {}
+
+
+def test_a_site_that_floods_the_hub_does_not_fill_its_memory():
+    hub = Hub()
+    for turn in range(50):
+        names = [f"eve/{turn}-{number}" for number in range(100)]
+        claims = frozenset(f"bob/{turn}-{number}" for number in range(100))
+        refused = {f"dan/{turn}-{number}": "no" for number in range(100)}
+        hub.receive(1, Reply("eve", dict.fromkeys(names, b"rubbish"), claims, refused))
+    assert hub.n_refusals == 10_000
+    assert len(hub.refusals) == 1000
+    assert len(hub.request(1).known) <= 1000
+    assert len(hub._settled[1]) == 0

@@ -11,6 +11,7 @@ from lifelong.federated.messages import (
     MAX_BYTES,
     Reply,
     Request,
+    check_reply,
     check_site_name,
     one_line,
     site_of,
@@ -24,6 +25,10 @@ class Shared:
 
     content: bytes
     checksum: str  # the same for the same encoder in whatever file
+
+
+MAX_REFUSALS = 1000
+"""Lines about what was refused that are kept: a site that floods the hub must not fill memory."""
 
 
 class Hub:
@@ -44,7 +49,10 @@ class Hub:
     sites : dict
         Names of connected sites by node: whatever the network calls a partner.
     refusals : list of str
-        One line for everything that was refused, here or by a site.
+        One line for everything that was refused, here or by a site: the newest
+        :data:`MAX_REFUSALS`.
+    n_refusals : int
+        How many there have been.
     """
 
     def __init__(self, *, max_bytes: int = MAX_BYTES, max_encoders: int = 100) -> None:
@@ -53,6 +61,7 @@ class Hub:
         self.encoders: dict[str, Shared] = {}
         self.sites: dict[int, str] = {}
         self.refusals: list[str] = []
+        self.n_refusals = 0
         # Names of encoders that were refused and need not come again.
         self._unwanted: frozenset[str] = frozenset()
         # By node: what it has or has refused.
@@ -81,6 +90,7 @@ class Hub:
     def receive(self, node: int, reply: Reply) -> None:
         """Take a node's reply; what is wrong in it is refused with one line; the rest counts."""
         try:
+            reply = check_reply(reply)
             site = self._check_site(node, reply.site)
         except LifelongError as error:
             self.refuse(f"node {node}", error)
@@ -93,14 +103,16 @@ class Hub:
                 self._add(site, name, content)
             except LifelongError as error:
                 self.refuse(f"site {site!r}", error)
-                if str(name).startswith(f"{site}/"):
+                if str(name).startswith(f"{site}/") and len(self._unwanted) < MAX_REFUSALS:
                     self._unwanted = self._unwanted | {name}
-        settled = self._settled.get(node, frozenset()) | reply.has | reply.refused.keys()
-        self._settled = self._settled | {node: settled}
+        # Names that nobody has sent are not kept: a site may claim any number of them.
+        settled = (reply.has | reply.refused.keys()) & self.encoders.keys()
+        self._settled = self._settled | {node: self._settled.get(node, frozenset()) | settled}
 
     def refuse(self, who: str, why: Exception | str) -> None:
         """Note one line about something that was refused."""
-        self.refusals = [*self.refusals, f"{who}: {one_line(why)}"]
+        self.refusals = [*self.refusals, f"{who}: {one_line(why)}"][-MAX_REFUSALS:]
+        self.n_refusals += 1
 
     def _check_site(self, node: int, name: object) -> str:
         site = check_site_name(name)

@@ -1,6 +1,6 @@
 """What travels between the hub and a site, and how names of encoders are made."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lifelong.exceptions import InputError
@@ -30,6 +30,34 @@ class Reply:
     has: frozenset[str] = frozenset()
     # names of encoders that it did not take, with reasons
     refused: Mapping[str, str] = field(default_factory=dict)
+
+
+def check_reply(reply: object) -> Reply:
+    """A reply whose parts are what they should be; it may come from a stranger.
+
+    >>> check_reply(Reply("lyon", refused={3: "no"}))
+    Traceback (most recent call last):
+    lifelong.exceptions.InputError: It sent something else than a reply of this exchange.
+    """
+    sound = (
+        isinstance(reply, Reply)
+        and _are_texts(reply.has)
+        and isinstance(reply.refused, Mapping)
+        and _are_texts(reply.refused)
+        and _are_texts(reply.refused.values())
+        and isinstance(reply.encoders, Mapping)
+        and all(isinstance(content, bytes) for content in reply.encoders.values())
+    )
+    if not sound:
+        raise InputError("It sent something else than a reply of this exchange.")
+    assert isinstance(reply, Reply)
+    return reply
+
+
+def _are_texts(values: object) -> bool:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        return False
+    return all(isinstance(value, str) for value in values)
 
 
 def check_site_name(name: object) -> str:

@@ -34,7 +34,7 @@ def main(grid: Grid, context: Context) -> None:
         len(hub.encoders),
         ", ".join(sorted(hub.sites.values())) or "nobody",
     )
-    log.info("lifelong: %d refused", len(hub.refusals))
+    log.info("lifelong: %d refused", hub.n_refusals)
 
 
 def play(grid: Grid, hub: Hub, *, timeout: float, turn: int) -> None:
@@ -47,7 +47,7 @@ def play(grid: Grid, hub: Hub, *, timeout: float, turn: int) -> None:
         )
         for node in nodes
     ]
-    n_refusals = len(hub.refusals)
+    n_refusals = hub.n_refusals
     silent = set(nodes)
     for reply in grid.send_and_receive(requests, timeout=timeout):
         node = reply.metadata.src_node_id
@@ -61,7 +61,8 @@ def play(grid: Grid, hub: Hub, *, timeout: float, turn: int) -> None:
             hub.refuse(_called(hub, node), error)
     for node in sorted(silent):
         hub.refuse(_called(hub, node), f"No reply within {timeout:g} seconds.")
-    for line in hub.refusals[n_refusals:]:
+    n_new = hub.n_refusals - n_refusals
+    for line in hub.refusals[max(len(hub.refusals) - n_new, 0) :]:
         log.warning("lifelong: %s", line)
     log.info("lifelong: round %d, %d sites, %d encoders", turn, len(hub.sites), len(hub.encoders))
 
