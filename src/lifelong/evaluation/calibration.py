@@ -52,7 +52,7 @@ class ReliabilityCurve:
 
     @property
     def calibration_error(self) -> float:
-        """ECE: the mean of |accuracy − confidence| over rows, bin by bin."""
+        """ECE: the mean of the distance of accuracy from confidence over rows, bin by bin."""
         there = self.rows > 0
         off = np.abs(self.accuracy[there] - self.confidence[there])
         return float(np.average(off, weights=self.rows[there]))
