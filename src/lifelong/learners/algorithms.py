@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import repeat
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from lifelong.channels.base import (
     FittedChannel,
     InfluenceChannel,
     PiecewiseChannel,
+    PlainChannel,
     Posteriors,
     RandomChannel,
     Seen,
@@ -42,6 +43,7 @@ from lifelong.encoders.base import (
     Representation,
     ThreadedEncoder,
     WeightedEncoder,
+    has_ability,
     n_answers_of,
     n_leaves_of,
     take_rows,
@@ -257,13 +259,14 @@ def see(
         seen = represented(name, encoder, rows, piece, in_bag)
         if density is not None and not counts_leaves:
             density = viewed(density, name, seen, known.seed)
-        if seen.weights is not None and not isinstance(channel, WeightedChannel):
+        if seen.weights is not None and not has_ability(channel, WeightedChannel):
             raise _takes_no_weights(channel)
-        if isinstance(channel, RandomChannel):
+        if has_ability(channel, RandomChannel):
             rng = generator(known.seed, known.address(task), "channel", name)
-            channel = channel.train(name, seen, rng=rng, n_jobs=parts.n_jobs)
+            trained = cast(RandomChannel, channel)
+            channel = trained.train(name, seen, rng=rng, n_jobs=parts.n_jobs)
         else:
-            channel = channel.update(name, seen)
+            channel = cast(PlainChannel, channel).update(name, seen)
     return TaskView(channel, density)
 
 
@@ -306,8 +309,8 @@ def locate(known: Knowledge, lesson: Lesson, parts: Parts) -> Knowledge:
 
 
 def _pieces_for(channel: FittedChannel, n_rows: int) -> list[slice]:
-    if isinstance(channel, PiecewiseChannel):
-        return pieces(n_rows, channel.rows_at_once)
+    if has_ability(channel, PiecewiseChannel):
+        return pieces(n_rows, cast(PiecewiseChannel, channel).rows_at_once)
     return [slice(0, n_rows)]
 
 
