@@ -175,7 +175,7 @@ def test_declared_classes_are_learnt_as_they_are_or_refused(
 @pytest.mark.parametrize(
     "classes",
     [
-        *("ab", 3, {"no", "yes"}, {"no": 1}, ["no", np.nan], [0, 1.5], ["no", "no"], [1, True]),
+        *("ab", 3, {"no"}, {"no": 1}, ["no", np.nan], [0, 1.5], ["no", "no"], [1, True]),
         *(["a", ["b"]], np.array([["no"], ["yes"]]), ["no", "a\0"]),
     ],
     ids=repr,
