@@ -20,7 +20,7 @@ from lifelong.encoders.forest import FittedForest, Leaves, tree_from_nodes
 from lifelong.schema import FLAG, Array, Custom, Whole, saved
 
 ROWS_PER_ROUND = 10
-"""A round of boosting for every so many rows. On training rows of two tables 700 rows were best
+"""A round of boosting for every so many rows. On one half of two tables 700 rows were best
 with 60 rounds and 2500 with 150. Rounds chosen by held-out rows would make these rows' answers too
 good to be true, which the weights of the mix would then believe."""
 
