@@ -103,6 +103,8 @@ _LAMBDAS = (None, 10, 100, 1e3, 1e4)
 SPACES: dict[str, Space] = {
     "silly-n": of_network(PLAIN),
     "silly-n-best": of_network(STRONG),
+    "silly-n-shared": of_network(STRONG),
+    "silly-n-shared-once": of_network(STRONG),
     "silly-f": Space(
         {"max_depth": 30, "max_samples": 0.67, "min_samples_leaf": 1},
         {
@@ -141,6 +143,19 @@ SPACES: dict[str, Space] = {
             "kernel_width": [None, 30.0, 50.0, 100.0, 200.0],
         },
     ),
+    "der++": of_network(OWN["der++"], alpha=(0.3, 0.1, 1.0), beta=(0.5, 1.0)),
+    "packnet": of_network(OWN["packnet"], pruned=(0.75, 0.5, 0.9)),
+    "hat": of_network(OWN["hat"], sparsity=(0.75, 0.1, 2.0)),
+    "gpm": of_network(OWN["gpm"], energy=(0.97, 0.9, 0.95)),
+    "wsn": of_network(OWN["wsn"], share=(0.5, 0.1, 0.3)),
+    "der": of_network(OWN["der"], auxiliary=(1.0, 0.0, 0.3)),
+    "ranpac": Space(
+        {"n_features": 2000},
+        {"n_features": [250, 500, 750, 1000, 1500, 2000, 2500, 3000, 4000]},
+    ),
+    "dn": of_network(OWN["none"]),
+    "own-ensemble": of_network(PLAIN),
+    "joint": of_network(PLAIN),
     "single": of_network(PLAIN),
     "rf": Space(
         {"n_estimators": 100}, {"n_estimators": [25, 50, 100, 150, 200, 300, 400, 600, 1000]}
@@ -241,15 +256,27 @@ def chosen(trials: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     return best
 
 
+def as_many_for_all(trials: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The trials of every learner up to the number that the slowest one has."""
+    counts: dict[str, int] = {}
+    for trial in trials:
+        counts[trial["learner"]] = max(counts.get(trial["learner"], 0), trial["trial"] + 1)
+    fewest = min(counts.values(), default=0)
+    return [trial for trial in trials if trial["trial"] < fewest]
+
+
 def page(trials: Sequence[Mapping[str, Any]]) -> str:
     """Chosen values, and all trials, as tables."""
-    counts = {name: sum(trial["learner"] == name for trial in trials) for name in chosen(trials)}
+    equal = as_many_for_all(trials)
+    counts = {name: sum(trial["learner"] == name for trial in equal) for name in chosen(equal)}
     races = sorted({json.dumps(trial["race"]) for trial in trials})
     lines = [
         "# Tuning",
         "",
         f"Written by `python -m benchmarks.tune`; races: {'; '.join(races)}.",
         "Accuracy is the mean over tasks after the last one, on rows that were not learnt from.",
+        "Values are chosen from as many trials for everybody; what some learners have tried beyond"
+        " that stands below and does not count yet.",
         "",
         "## Chosen",
         "",
@@ -257,7 +284,7 @@ def page(trials: Sequence[Mapping[str, Any]]) -> str:
         "|---|---|---|---|---|",
     ]
     first = {trial["learner"]: trial for trial in reversed(trials) if trial["trial"] == 0}
-    for name, best in chosen(trials).items():
+    for name, best in chosen(equal).items():
         today = "–"
         if name in first:
             today = f"{first[name]['accuracy']:.3f}"

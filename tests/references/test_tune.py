@@ -37,7 +37,9 @@ def test_every_learner_gets_eight_different_trials_and_the_first_is_todays(name:
 
 def test_every_reference_and_control_and_ours_are_tuned() -> None:
     cannot = {"nearest-mean", "chance"}  # have nothing to choose
+    cannot |= {"companions-n", "companions-f"}  # arms of silly-n-best and silly-f-best
     cannot |= {"lifelong", "lifelong-number", "table-rf", "pooled-rf"}  # read tables, not images
+    cannot |= {"table-lightgbm", "pooled-lightgbm", "pooled-catboost", "table-silly-f-best"}
     assert set(tune.SPACES) == {name for name in LEARNERS if name not in cannot}
 
 
@@ -109,3 +111,13 @@ def test_tuned_values_take_the_place_of_others_within_a_recipe(
         "si": {"xi": 1.0},
     }
     assert own["ewc"]["recipe"]["lr"] == 0.1
+
+
+def test_a_learner_that_has_tried_more_has_no_advantage() -> None:
+    def trial(learner: str, number: int, accuracy: float) -> dict[str, object]:
+        return {"learner": learner, "trial": number, "accuracy": accuracy}
+
+    trials = [trial("a", 0, 0.3), trial("b", 0, 0.2), trial("a", 1, 0.9)]
+    assert [line["accuracy"] for line in tune.as_many_for_all(trials)] == [0.3, 0.2]
+    trials.append(trial("b", 1, 0.1))
+    assert len(tune.as_many_for_all(trials)) == 4

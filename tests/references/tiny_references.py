@@ -7,7 +7,7 @@ import numpy as np
 
 from lifelong import Recipe, Task, TaskStream
 from lifelong.learners.base import Learner
-from lifelong.references import CONTROLS, REFERENCES
+from lifelong.references import BOUNDS, CONTROLS, REFERENCES
 
 ADAM = Recipe(iterations=60, batch_size=32, lr=1e-2)
 SGD = Recipe(epochs=8, batch_size=10, optimiser="sgd", lr=0.05)
@@ -15,7 +15,7 @@ RMSPROP = Recipe(iterations=80, batch_size=10, optimiser="rmsprop", lr=3e-3)
 TINY: dict[str, dict[str, Any]] = {
     **{
         name: {"network": (16,), "recipe": ADAM}
-        for name, entry in REFERENCES.items()
+        for name, entry in {**REFERENCES, **BOUNDS}.items()
         if entry.trains_network
     },
     "er": {"network": (16,), "recipe": SGD, "capacity": 9},
@@ -32,11 +32,25 @@ TINY: dict[str, dict[str, Any]] = {
         "network": (16,),
         "recipe": Recipe(epochs=8, batch_size=16, optimiser="sgd", lr=0.05, momentum=0.9),
     },
+    "der++": {"network": (16,), "recipe": SGD, "capacity": 20},
+    "hat": {
+        "network": (16, 16),
+        "recipe": Recipe(epochs=20, batch_size=16, optimiser="sgd", lr=0.1),
+        "sparsity": 0.1,  # of 32 units few would be left
+    },
     "randumb": {"n_features": 200},
+    "ranpac": {"n_features": 200},
+    "gpm": {
+        "network": (16,),
+        "energy": 0.9,
+        "recipe": Recipe(epochs=20, batch_size=10, optimiser="sgd", lr=0.1),
+    },
+    "wsn": {"network": (32,), "recipe": Recipe(iterations=60, batch_size=32, lr=1e-2)},
+    "der": {"network": (16,), "recipe": ADAM, "rows_per_class": 5},
     "single": {"network": (16,), "recipe": ADAM},
     "rf": {"n_estimators": 20},
 }
-FACTORIES = {**REFERENCES, **CONTROLS}
+FACTORIES = {**REFERENCES, **CONTROLS, **BOUNDS}
 N_CLASSES = {"first": 3, "second": 2, "third": 4}  # heads of different sizes
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 
 from lifelong._random import RandomState
@@ -16,7 +15,7 @@ from lifelong.nets.architectures import Network
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import optimise
 from lifelong.references.base import NetworkKnowledge, NetworkLearner, Round, SharedTrunk
-from lifelong.references.replay import Memory, memory_loss
+from lifelong.references.replay import Memory, filled_up, memory_loss
 from lifelong.schema import InFile, InManifest, Record, Several, Whole, saved
 
 Gradients = Sequence[torch.Tensor | None]  # one per weight; None counts as 0
@@ -123,27 +122,7 @@ class AGEM(NetworkLearner):
             before_step=before_step,
         )
         projections = (*now.known.projections, count)
-        return {"projections": projections, "memory": self._remember(now)}
-
-    def _remember(self, now: Round) -> Memory:
-        """The memory, and of each class of the task as many random rows as still have places."""
-        _, X, y, record = now.lesson[:4]
-        known: Memory = now.known.memory
-        if not len(known.y):
-            known = Memory.empty(X.shape[1:])
-        full = np.bincount(known.y[known.tasks == now.task], minlength=len(record.classes))
-        order = now.rng("memory").permutation(len(y))
-        chosen = [
-            rows[: self.rows_per_class - full[k]]
-            for k, rows in enumerate(_by_class(y, order, len(full)))
-        ]
-        kept = np.concatenate(chosen)
-        return Memory(*known.joined(X[kept], y[kept], now.task))
+        return {"projections": projections, "memory": filled_up(now, self.rows_per_class)}
 
     def _stored(self, known: Any) -> Iterable[StoredRows]:
         return [known.memory.stored()]
-
-
-def _by_class(y: np.ndarray, order: np.ndarray, n_classes: int) -> list[np.ndarray]:
-    """Row numbers of each class, in the given order."""
-    return [order[y[order] == k] for k in range(n_classes)]

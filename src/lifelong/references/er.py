@@ -8,8 +8,9 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
+from lifelong._labels import Codes
 from lifelong._random import RandomState
-from lifelong._validation import Codes, Rows, check_count
+from lifelong._validation import Rows, check_count
 from lifelong.learners.base import learnt
 from lifelong.learners.knowledge import StoredRows
 from lifelong.nets.architectures import Network

@@ -19,6 +19,7 @@ from lifelong.nets.augmentation import both_sides
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import optimise
 from lifelong.references.base import MultiTask, NetworkLearner, Round, SharedTrunk
+from lifelong.references.readout import Bodies, ReadOut, middle_layers
 from lifelong.references.replay import KnowledgeWithRows, RowsByTask, TaskRows, loss_by_row
 from lifelong.references.total_replay import remember, stored_tensors
 
@@ -60,6 +61,23 @@ class Zoo(MultiTask):
         members = self._members_for(task)
         return _mean([both_sides(member, partial(member, task=task))(x) for member in members])
 
+    def bodies(self, task: int, rows: torch.Tensor) -> Bodies:
+        """All members: those that have trained on the task side by side, and each of the others."""
+        members: list[Any] = list(self.members)
+        own = [
+            middle_layers(
+                member.network.trunk, member.network.heads[member.tasks.index(task)], rows
+            )
+            for member in members
+            if task in member.tasks
+        ]
+        others = [
+            middle_layers(member.network.trunk, member.network.heads[0], rows)
+            for member in members
+            if task not in member.tasks
+        ]
+        return Bodies(own, others)
+
     def _members_for(self, task: int) -> list[nn.Module]:
         return [member for member in self.members if task in member.tasks]  # type: ignore[operator]
 
@@ -100,7 +118,7 @@ class ModelZoo(NetworkLearner):
         b.
     dropout : float, default 0.2
         Before the heads, while training.
-    network, width, recipe, device, random_state
+    network, width, recipe, device, readout, random_state
         See :class:`~lifelong.references.base.NetworkLearner`.
     """
 
@@ -126,10 +144,16 @@ class ModelZoo(NetworkLearner):
         width: float = 1.0,
         recipe: Recipe | None = None,
         device: str = "auto",
+        readout: ReadOut = "softmax",
         random_state: RandomState = None,
     ) -> None:
         super().__init__(
-            network, width=width, recipe=recipe, device=device, random_state=random_state
+            network,
+            width=width,
+            recipe=recipe,
+            device=device,
+            readout=readout,
+            random_state=random_state,
         )
         self.tasks_per_round = tasks_per_round
         self.dropout = dropout

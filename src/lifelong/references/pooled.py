@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import r2_score
 
+from lifelong._labels import Labels
 from lifelong._random import RandomState, generator, seed_from
-from lifelong._validation import Labels, check_choice, check_count
+from lifelong._validation import check_choice, check_count
 from lifelong.exceptions import InputError, UnsupportedError
 from lifelong.learners.base import Learner
 from lifelong.learners.knowledge import Lesson, TaskRecord, TasksKnown, chosen, without
-from lifelong.learners.sharing import TableRows
+from lifelong.learners.table_knowledge import TableRows
 from lifelong.rows import Columns, Table, is_frame, table_of
 from lifelong.rows.targets import check_no_holes, check_numbers
 from lifelong.rows.views import TreeView
@@ -267,9 +268,12 @@ class TableForest(Learner):
                 codes = [place[label] for label in known.tasks[name].classes.tolist()]
                 targets.append(np.array(codes)[stored.targets])
         seed = known.seeds[names[0]]
-        return self._unfitted(seed).fit(np.concatenate(X), np.concatenate(targets))
+        model = self._unfitted(seed, known.columns[self._group(task)])
+        return model.fit(np.concatenate(X), np.concatenate(targets))
 
-    def _unfitted(self, seed: Any) -> Any:
+    def _unfitted(self, seed: Any, columns: Columns | None = None) -> Any:
+        """The model; ``columns`` are those of the tables, None for rows of numbers."""
+        del columns
         if self.target == "number":
             return RandomForestRegressor(self.n_estimators, random_state=seed)
         return RandomForestClassifier(self.n_estimators, random_state=seed)

@@ -2,16 +2,18 @@
 et al. (2019).
 """
 
+from copy import deepcopy
 from itertools import pairwise
 from typing import ClassVar, Self
 
 import torch
 from torch import nn
 
-from lifelong.nets.architectures import LayerSizes, layer_sizes
+from lifelong.nets.architectures import Answer, LayerSizes, layer_sizes, views_of
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import front
 from lifelong.references.base import MultiTask, NetworkLearner, Round
+from lifelong.references.readout import Bodies
 
 
 def lateral_width(channels_in: int, n_earlier: int) -> int:
@@ -147,14 +149,52 @@ class ProgressiveNetwork(MultiTask):
 
     def forward(self, x: torch.Tensor, task: int) -> torch.Tensor:
         """Logits (n, K): the task's column and all before it."""
-        x = self.standardise(x)
+        last = self.activations(self.standardise(x), task)[-1]
+        logits: torch.Tensor = self.heads[task](self.columns[task].top(last))  # type: ignore[operator]
+        return logits
+
+    def activations(self, x: torch.Tensor, task: int) -> list[torch.Tensor]:
+        """What comes out of the layers of the task's column, for standardised rows."""
         if not self.sizes.convolutions:
             x = x.flatten(1)
         activations: list[list[torch.Tensor]] = []
         for column in list(self.columns)[: task + 1]:
             activations.append(column(x, activations))
-        logits: torch.Tensor = self.heads[task](self.columns[task].top(activations[task][-1]))  # type: ignore[operator]
-        return logits
+        return activations[task]
+
+    def bodies(self, task: int, rows: torch.Tensor) -> Bodies:
+        """The layers of the task's column, which read all earlier ones, and its answer."""
+        with torch.no_grad():
+            layers = ColumnLayers(self, task, self.standardise(rows))
+        return Bodies([nn.Sequential(self.standardise, layers)])
+
+
+class ColumnLayers(nn.Module):
+    """The layers of one column side by side, read as the middle layers of a network are."""
+
+    def __init__(self, model: ProgressiveNetwork, task: int, rows: torch.Tensor) -> None:
+        super().__init__()
+        self.model = model
+        self.task = task
+        views = [views_of(activation) for activation in model.activations(rows, task)]
+        self.views = nn.ModuleList(nn.ModuleList(of_layer) for of_layer in views)
+        self.answer = nn.Sequential()
+        if model.sizes.convolutions:
+            # A copy: a module counts once, and the head has to be the last one but the answer.
+            head = deepcopy(model.heads[task])
+            self.answer = nn.Sequential(model.columns[task].top, head, Answer())  # type: ignore[arg-type]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """All layers and the answer (n, d)."""
+        activations = self.model.activations(x, self.task)
+        sides = [
+            view(activation)
+            for activation, views in zip(activations, self.views, strict=True)
+            for view in views  # type: ignore[attr-defined]
+        ]
+        if len(self.answer):
+            sides.append(self.answer(activations[-1]))
+        return torch.cat(sides, dim=1)
 
 
 class ProgNN(NetworkLearner):
@@ -173,7 +213,7 @@ class ProgNN(NetworkLearner):
     Parameters
     ----------
     network : "auto", "cnn", "mlp" or hidden sizes
-    width, recipe, device, random_state
+    width, recipe, device, readout, random_state
         See :class:`~lifelong.references.base.NetworkLearner`.
     """
 

@@ -13,8 +13,9 @@ from sklearn.linear_model import RidgeClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from lifelong._labels import Codes
 from lifelong._random import RandomState, generator
-from lifelong._validation import Codes, Rows, check_count
+from lifelong._validation import Rows, check_count
 from lifelong.encoders.forest import flatten
 from lifelong.exceptions import ParameterError
 from lifelong.learners.base import Learner, learnt

@@ -39,7 +39,7 @@ class Entry:
     what : str
         What it is, in one line.
     kind : "ours", "reference" or "control", default "reference"
-        A control does not learn across tasks: it says what can be had without.
+        A control is no lifelong learner: it says what can be had without.
     trains_network : bool, default True
         Whether it takes a ``network`` and a ``recipe``. Then it needs torch, and experiments give
         it their settings for networks.
@@ -160,11 +160,28 @@ LEARNERS: dict[str, Entry] = {
     ),
     "silly-n-best": Entry(
         "lifelong.learners:SillyNetwork.best",
-        "our most accurate networks: ridge channels, middle layers, strong recipe",
+        "a network per task: ridge channels, middle layers, strong recipe; tasks share nothing",
         kind=OURS,
         growing=True,
         keeps_rows=True,
         takes_budget=True,
+        parameters={"shared": None},
+    ),
+    "silly-n-shared": Entry(
+        "lifelong.learners:SillyNetwork.best",
+        "our most accurate networks: tasks share four, trained on stored rows of all tasks",
+        kind=OURS,
+        growing=True,
+        keeps_rows=True,
+        parameters={"shared": 2},
+    ),
+    "silly-n-shared-once": Entry(
+        "lifelong.learners:SillyNetwork.best",
+        "tasks share two networks: no more row passes than a network per task",
+        kind=OURS,
+        growing=True,
+        keeps_rows=True,
+        parameters={"shared": 1},
     ),
     "lifelong": Entry(
         "lifelong.learners:LifelongClassifier",
@@ -185,6 +202,10 @@ LEARNERS: dict[str, Entry] = {
     "none": Entry(
         "lifelong.references.none:NoneLearner",
         "fine-tuning: nothing against forgetting",
+    ),
+    "dn": Entry(
+        "lifelong.references.dn:ForgetfulNetwork",
+        "one network and one head for all tasks: it ignores the task and forgets",
     ),
     "ewc": Entry(
         "lifelong.references.ewc:EWC",
@@ -301,6 +322,52 @@ LEARNERS: dict[str, Entry] = {
         paper="Prabhu et al., NeurIPS",
         year=2024,
     ),
+    "der++": Entry(
+        "lifelong.references.der_plus_plus:DERPlusPlus",
+        "a small reservoir replays labels and old logits",
+        keeps_rows=True,
+        paper="Buzzega et al., NeurIPS",
+        year=2020,
+    ),
+    "packnet": Entry(
+        "lifelong.references.packnet:PackNet",
+        "each task prunes and freezes its share of one network",
+        paper="Mallya & Lazebnik, CVPR",
+        year=2018,
+    ),
+    "hat": Entry(
+        "lifelong.references.hat:HAT",
+        "hard attention to the task: units of old tasks are protected",
+        paper="Serrà et al., ICML",
+        year=2018,
+    ),
+    "gpm": Entry(
+        "lifelong.references.gpm:GPM",
+        "gradient projection memory: steps orthogonal to old tasks' inputs",
+        paper="Saha, Garg & Roy, ICLR",
+        year=2021,
+    ),
+    "wsn": Entry(
+        "lifelong.references.wsn:WSN",
+        "winning subnetworks: a mask per task, used weights frozen",
+        paper="Kang et al., ICML",
+        year=2022,
+    ),
+    "der": Entry(
+        "lifelong.references.der:DER",
+        "dynamically expandable representation: a frozen extractor per task",
+        growing=True,
+        keeps_rows=True,
+        paper="Yan, Xie & He, CVPR",
+        year=2021,
+    ),
+    "ranpac": Entry(
+        "lifelong.references.ranpac:RanPAC",
+        "random projection of frozen features, ridge over all classes",
+        trains_network=False,
+        paper="McDonnell et al., NeurIPS",
+        year=2023,
+    ),
     "single": Entry(
         "lifelong.references.single:Single",
         "a plain network per task",
@@ -314,6 +381,19 @@ LEARNERS: dict[str, Entry] = {
         kind=CONTROL,
         trains_network=False,
         growing=True,
+        keeps_rows=True,
+    ),
+    "own-ensemble": Entry(
+        "lifelong.references.own_ensemble:OwnEnsemble",
+        "for each task as many networks of its own rows as there are tasks",
+        kind=CONTROL,
+        growing=True,
+        keeps_rows=True,
+    ),
+    "joint": Entry(
+        "lifelong.references.joint:Joint",
+        "upper bound: one network on all rows of all tasks, trained anew for each task",
+        kind=CONTROL,
         keeps_rows=True,
     ),
     "table-rf": Entry(
@@ -331,6 +411,53 @@ LEARNERS: dict[str, Entry] = {
         trains_network=False,
         keeps_rows=True,
         parameters={"pooled": True},
+    ),
+    "table-lightgbm": Entry(
+        "lifelong.references.table_models:TableBoosting",
+        "LightGBM per task, on tables; for classes or numbers",
+        kind=CONTROL,
+        trains_network=False,
+        growing=True,
+        keeps_rows=True,
+    ),
+    "pooled-lightgbm": Entry(
+        "lifelong.references.table_models:TableBoosting",
+        "one LightGBM on all rows, the task as a category; for classes or numbers",
+        kind=CONTROL,
+        trains_network=False,
+        keeps_rows=True,
+        parameters={"pooled": True},
+    ),
+    "pooled-catboost": Entry(
+        "lifelong.references.table_models:TableBoosting",
+        "one CatBoost on all rows, the task as a category; for classes or numbers",
+        kind=CONTROL,
+        trains_network=False,
+        keeps_rows=True,
+        parameters={"library": "catboost", "pooled": True},
+    ),
+    "table-silly-f-best": Entry(
+        "lifelong.references.table_models:TableSilly",
+        "silly-f-best on tables: rows become numbers, holes are filled",
+        kind=CONTROL,
+        trains_network=False,
+        growing=True,
+        keeps_rows=True,
+    ),
+    "companions-n": Entry(
+        "lifelong.references.companions:Companions.networks",
+        "an own network and as many companions as there are other tasks, by arm",
+        kind=CONTROL,
+        growing=True,
+        keeps_rows=True,
+    ),
+    "companions-f": Entry(
+        "lifelong.references.companions:Companions.forests",
+        "the same with forests",
+        kind=CONTROL,
+        trains_network=False,
+        growing=True,
+        keeps_rows=True,
     ),
     "nearest-mean": Entry(
         "lifelong.references.nearest_mean:NearestMean",
@@ -353,6 +480,9 @@ REFERENCES: Mapping[str, Entry] = {name: LEARNERS[name] for name in _NAMES}
 
 CONTROLS: Mapping[str, Entry] = {name: LEARNERS[name] for name in ("single", "rf")}
 """A model of its own for every task: what tables compare with."""
+
+BOUNDS: Mapping[str, Entry] = {name: LEARNERS[name] for name in ("own-ensemble", "joint")}
+"""What an ensemble gains without other tasks, and what one network gains from all rows at once."""
 
 
 def entry_of(name: str) -> Entry | None:

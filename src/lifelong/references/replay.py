@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from lifelong._validation import Codes, Rows
+from lifelong._labels import Codes
+from lifelong._validation import Rows
 from lifelong.learners.knowledge import ROWS, StoredRows
-from lifelong.references.base import NetworkKnowledge, SharedTrunk
+from lifelong.references.base import NetworkKnowledge, Round, SharedTrunk
 from lifelong.schema import Array, Places, saved
 from lifelong.tasks.base import TaskName
 
@@ -109,3 +110,23 @@ def memory_loss(
     """Mean cross-entropy of rows drawn from a memory."""
     inputs, targets, tasks = rows
     return loss_by_row(model.heads, model.features(inputs), targets, tasks)
+
+
+def filled_up(now: Round, rows_per_class: int) -> Memory:
+    """The memory, and of each class of the task as many random rows as still have places."""
+    _, X, y, record = now.lesson[:4]
+    known: Memory = now.known.memory
+    if not len(known.y):
+        known = Memory.empty(X.shape[1:])
+    full = np.bincount(known.y[known.tasks == now.task], minlength=len(record.classes))
+    order = now.rng("memory").permutation(len(y))
+    chosen = [
+        rows[: rows_per_class - full[k]] for k, rows in enumerate(_by_class(y, order, len(full)))
+    ]
+    kept = np.concatenate(chosen)
+    return Memory(*known.joined(X[kept], y[kept], now.task))
+
+
+def _by_class(y: NDArray[Any], order: NDArray[np.intp], n_classes: int) -> list[NDArray[np.intp]]:
+    """Row numbers of each class, in the given order."""
+    return [order[y[order] == k] for k in range(n_classes)]

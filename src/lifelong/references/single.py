@@ -9,8 +9,9 @@ import torch
 from torch import nn
 
 from lifelong.learners.base import learnt
-from lifelong.learners.knowledge import StoredRows
+from lifelong.learners.knowledge import StoredRows, chosen
 from lifelong.references.base import MultiTask, NetworkLearner, Round, SharedTrunk, number_of
+from lifelong.references.readout import Bodies
 from lifelong.references.replay import KnowledgeWithRows, RowsByTask
 from lifelong.references.total_replay import remember
 from lifelong.tasks.base import TaskName
@@ -39,6 +40,11 @@ class Separate(MultiTask):
         """What the task's own network says: each has its own mind about mirror images."""
         posteriors: torch.Tensor = self.networks[task].posteriors(x, 0)  # type: ignore[operator]
         return posteriors
+
+    def bodies(self, task: int, rows: torch.Tensor) -> Bodies:
+        """The task's own network."""
+        found: Bodies = self.networks[task].bodies(0, rows)  # type: ignore[operator]
+        return found
 
 
 class Single(NetworkLearner):
@@ -83,6 +89,7 @@ class Single(NetworkLearner):
             tasks={task: known.tasks[task]},
             model=Separate([known.model.networks[number_of(task, known)]]),
             memory={task: known.memory[task]},
+            readout_rows=chosen(known.readout_rows, task),
         )
         return single
 

@@ -22,7 +22,7 @@ class TotalReplay(NetworkLearner):
 
     Parameters
     ----------
-    network, width, recipe, device, random_state
+    network, width, recipe, device, readout, random_state
         See :class:`~lifelong.references.base.NetworkLearner`. ``recipe.batch_size`` is per task.
     """
 
