@@ -9,15 +9,16 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from lifelong._labels import Codes
 from lifelong._once import digest, once
-from lifelong._validation import Codes, Rows, check_count
+from lifelong._validation import Rows, check_count
 from lifelong.encoders.base import Mask, honest_split, take_rows
 from lifelong.nets.architectures import Network, SideBySide, middle, n_answers
 from lifelong.nets.augmentation import both_sides
 from lifelong.nets.once import described
 from lifelong.nets.randomness import one_thread
 from lifelong.nets.recipe import Recipe
-from lifelong.nets.training import choose_device, fit_classifier, forward
+from lifelong.nets.training import Start, choose_device, fit_classifier, forward
 from lifelong.schema import COUNT, POSITIVE, SHARE, Custom, Record, Text, saved
 
 _ENOUGH = 200  # rows that tell how large a layer's values are
@@ -130,8 +131,12 @@ class NetworkEncoder:
         in_bag: Mask | None = None,
         rng: np.random.Generator,
         weights: NDArray[np.float64] | None = None,
+        start: Start | None = None,
     ) -> FittedNetwork:
-        """Train each network with a softmax head on the in-bag rows, then take the head off."""
+        """Train each network with a softmax head on the in-bag rows, then take the head off.
+
+        With ``start`` they begin with the weights of another network instead of random ones.
+        """
         if in_bag is None:
             in_bag = self.split(y, rng=rng)
         rows = X[in_bag]
@@ -146,6 +151,7 @@ class NetworkEncoder:
                 rng=rng,
                 device=choose_device(self.device),
                 weights=take_rows(weights, in_bag),
+                start=start,
             )
             for _ in range(self.n_networks)
         ]

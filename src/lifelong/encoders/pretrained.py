@@ -10,8 +10,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from lifelong._labels import Codes
 from lifelong._random import RandomState
-from lifelong._validation import Codes, Rows, check_choice, check_count, check_share
+from lifelong._validation import Rows, check_choice, check_count, check_share
 from lifelong.encoders.base import Mask, Representation, honest_split
 from lifelong.encoders.frozen_features import Cache, FrozenFeatures, frozen_features
 from lifelong.encoders.network import FittedNetwork, NetworkEncoder

@@ -214,13 +214,16 @@ def _side_by_side(
     """What comes out of each block of layers, in order: pooled, equally loud, side by side."""
     block, *deeper = blocks
     rows = nn.Sequential(*block)(rows)
-    views: list[nn.Module] = [
-        nn.Sequential(*pool, Standardise.lengths(pool(rows))) for pool in _pools(rows)
-    ]
+    views = views_of(rows)
     if deeper:
         last = [_side_by_side(deeper, last, rows)]
     views += last
     return nn.Sequential(*block, SideBySide(views))
+
+
+def views_of(rows: torch.Tensor) -> list[nn.Module]:
+    """How a layer with these values is read: pooled, and equally loud in every grid."""
+    return [nn.Sequential(*pool, Standardise.lengths(pool(rows))) for pool in _pools(rows)]
 
 
 def _pools(rows: torch.Tensor) -> list[nn.Sequential]:

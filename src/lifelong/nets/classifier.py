@@ -7,15 +7,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from torch import nn
 
+from lifelong._labels import Labels, check_labels, classes_in, encode_labels, join_classes
 from lifelong._random import RandomState, generator, seed_from
-from lifelong._validation import (
-    Labels,
-    check_labels,
-    check_rows,
-    classes_in,
-    encode_labels,
-    join_classes,
-)
+from lifelong._validation import check_rows
 from lifelong.nets.architectures import Network
 from lifelong.nets.augmentation import both_sides
 from lifelong.nets.recipe import Recipe

@@ -12,6 +12,7 @@ _RISE = 0.3  # of the steps of a cycle
 _OPTIMISERS = ("adam", "sgd", "rmsprop")
 _SCHEDULES = ("constant", "cosine", "one-cycle")
 _PRECISIONS = ("float32", "bfloat16")
+_BATCH_NORMS = ("torch", "keras")
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,13 @@ class Recipe:
         Of the products and convolutions while training (weights and predictions stay as they are).
         Half the bits take about two thirds of the time where the processor has instructions for
         them, and more time where it has none.
+    batch_norm : "torch" or "keras", default "torch"
+        Whose constants batch norm has while an encoder or a plain network is trained: momentum .1
+        and eps 1e-5, or .01 (Keras calls it .99) and 1e-3. References keep torch's.
+    patience : int, optional
+        Early stopping of encoders and plain networks: a third of the rows is held out, and training
+        ends when their loss has not fallen for so many epochs (``epochs`` is the most). The last
+        weights stay. References train as long as they are told.
     """
 
     epochs: int = saved(COUNT, default=100)
@@ -57,6 +65,8 @@ class Recipe:
     )
     augment: bool = saved(FLAG, default=False)
     precision: Literal["float32", "bfloat16"] = saved(Text(_PRECISIONS), default="float32")
+    batch_norm: Literal["torch", "keras"] = saved(Text(_BATCH_NORMS), default="torch")
+    patience: int | None = saved(maybe(COUNT), default=None)
 
     def __post_init__(self) -> None:
         check_count(self.epochs, "epochs")
@@ -65,15 +75,35 @@ class Recipe:
         check_choice(self.optimiser, "optimiser", _OPTIMISERS)
         check_choice(self.schedule, "schedule", _SCHEDULES)
         check_choice(self.precision, "precision", _PRECISIONS)
+        check_choice(self.batch_norm, "batch_norm", _BATCH_NORMS)
+        check_count(self.patience, "patience", optional=True)
+        if self.patience and (self.iterations or self.schedule != "constant"):
+            raise ParameterError(
+                f"patience={self.patience} stops after some epoch: give epochs instead of"
+                ' iterations, and schedule="constant".'
+            )
         if not self.lr > 0:
             raise ParameterError(f"lr={self.lr!r} must be positive.")
 
     @classmethod
-    def paper(cls) -> "Recipe":
+    def paper(cls, *, keras: bool = False) -> "Recipe":
         """SiLLy-N in the paper: Adam, learning rate 3e-4.
 
         It does not say how many epochs or rows per batch.
+
+        Parameters
+        ----------
+        keras : bool, default False
+            As its authors' code trains: batch norm with the constants of Keras, and early stopping
+            on a third of the rows with a patience of 5 epochs.
+
+        Examples
+        --------
+        >>> Recipe.paper(keras=True).patience
+        5
         """
+        if keras:
+            return cls(batch_norm="keras", patience=5)
         return cls()
 
     @classmethod

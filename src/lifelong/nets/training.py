@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -10,22 +12,31 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from lifelong._labels import Codes
 from lifelong._progress import progress
-from lifelong._validation import Codes, Rows
+from lifelong._validation import Rows
 from lifelong.exceptions import ParameterError
 from lifelong.nets.architectures import Network, Standardise, build
 from lifelong.nets.augmentation import Augment, Output
 from lifelong.nets.once import train_once
 from lifelong.nets.randomness import one_thread, private_randomness
 from lifelong.nets.recipe import Recipe
+from lifelong.nets.stopping import BatchLoss, batch_norm_of, until_no_better
+from lifelong.nets.warm_start import begin_at
 
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-BatchLoss = Callable[[torch.Tensor], torch.Tensor]  # row numbers of a batch → its loss
 
 _ROWS_AT_ONCE = 500
 _COPIED = 256 * 2**20  # bytes of rows of which training may make a copy
 # What convolutions make of more pixels does not stay in the cache: they take up to twice as long.
 _PIXELS_AT_ONCE = 2**17
+
+
+class Start(NamedTuple):
+    """A network to begin at, and how many of its first answers stay what they are."""
+
+    network: nn.Module
+    same_answers: int = 0
 
 
 def fit_classifier(
@@ -38,9 +49,12 @@ def fit_classifier(
     rng: np.random.Generator,
     device: torch.device,
     weights: NDArray[np.float64] | None = None,
+    start: Start | None = None,
 ) -> tuple[nn.Sequential, nn.Linear]:
     """A fresh body (standardised input → representation) and softmax head, trained on the rows,
     ``weights`` or not.
+
+    With ``start`` they begin with the weights of another network.
     """
     if len(X) == 1:  # batch norm cannot learn from one row, but from the same row twice
         X = np.repeat(X, 2, axis=0)
@@ -51,19 +65,26 @@ def fit_classifier(
         targets = torch.from_numpy(y).to(device)
         body = nn.Sequential(front(inputs, recipe), build(network, X.shape[1:], width)).to(device)
         head = nn.Linear(n_outputs(body, inputs), int(y.max()) + 1).to(device)
+        if start is not None:
+            begin_at(body, head, start.network, start.same_answers)
         learning, rows = _without_front(body, inputs, channels_last=network in ("auto", "cnn"))
         model = nn.Sequential(learning, head)
         if weights is None:
             train_once(
                 model,
-                lambda: train(model, cross_entropy, rows, targets, recipe),
+                lambda: _fit(
+                    model,
+                    lambda some: cross_entropy(model(rows[some]), targets[some]),
+                    len(rows),
+                    recipe,
+                ),
                 rows,
                 targets,
                 recipe,
             )
         else:
             w = torch.from_numpy(weights / weights.mean()).float().to(device)
-            optimise(
+            _fit(
                 model,
                 lambda some: _weighted_loss(model(rows[some]), targets[some], w[some]),
                 len(w),
@@ -71,6 +92,17 @@ def fit_classifier(
             )
         body.eval()
     return body, head
+
+
+def _fit(model: nn.Module, batch_loss: BatchLoss, n_rows: int, recipe: Recipe) -> None:
+    """Train in place with the recipe's batch norm; with patience, until held-out rows say so."""
+    with batch_norm_of(model, recipe):
+        if recipe.patience is None:
+            optimise(model, batch_loss, n_rows, recipe)
+            return
+        optimiser = make_optimiser(model, recipe)  # one for all epochs
+        epoch = partial(optimise, optimiser=optimiser)
+        until_no_better(model, batch_loss, n_rows, recipe, epoch)
 
 
 def _without_front(
