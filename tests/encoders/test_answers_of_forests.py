@@ -23,7 +23,7 @@ def grown(X, y, n_trees=6, aim="classes", n_answers=3, weights=None, seed=1, **t
     if aim == "number":
         groups = np.zeros(len(y), dtype=np.intp)
     in_bag = honest_split(groups, 0.67, rng=rng, n_splits=n_trees)
-    forest = grow_answering(
+    forest, _ = grow_answering(
         X, y, in_bag=in_bag, n_answers=n_answers, aim=aim, rng=rng, weights=weights, **tree
     )
     return forest, in_bag
@@ -97,7 +97,7 @@ def test_a_row_that_every_tree_has_seen_has_no_held_out_answer():
     X, y = rows()
     in_bag = np.ones((len(y), 4), dtype=bool)
     rng = np.random.default_rng(0)
-    forest = grow_answering(X, y, in_bag=in_bag, n_answers=3, aim="classes", rng=rng)
+    forest, _ = grow_answering(X, y, in_bag=in_bag, n_answers=3, aim="classes", rng=rng)
     assert np.isnan(forest.held_out_answers(X, in_bag)).all()
 
 

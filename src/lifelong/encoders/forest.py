@@ -2,18 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import config_context
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import Tree
 
-from lifelong._parallel import parallel_map
-from lifelong._validation import Codes, Rows
+from lifelong._labels import Codes
+from lifelong._validation import Rows
 from lifelong.encoders.base import Mask, honest_split
+from lifelong.encoders.growing import ToGrowOn, grow_trees
+from lifelong.encoders.walking import leaves_of_few
 from lifelong.schema import COUNT, SHARE, AnyOf, Text, maybe, saved
 
 Leaves = NDArray[np.int32]  # (n, B): forest-wide leaf numbers, 0 … n_leaves-1
@@ -77,6 +76,9 @@ class FittedForest:
         """The leaf of each row in each tree."""
         # a channel's forest may read another forest's leaves
         rows = np.asarray(flatten(X), dtype=np.float32)
+        few = leaves_of_few(self, rows)
+        if few is not None:
+            return few.T
         leaves = np.empty((len(self.trees), len(rows)), dtype=np.int32)
         for tree, number, place in zip(self.trees, self.leaf_of_node, leaves, strict=True):
             # mode="raise", the default, would take a copy
@@ -196,24 +198,8 @@ def grow_forest(
 
     A row of weight 0 is never looked at.
     """
-    # Checked once: for every tree it would be a quarter of a small tree's time.
-    DecisionTreeClassifier(**tree)._validate_params()
-    seeds = np.asarray(rng.integers(2**31 - 1, size=weights.shape[1])).tolist()
-    grow = partial(_grow_tree, X, y, weights, tree)
-    jobs = list(enumerate(seeds))
-    return FittedForest.of(parallel_map(grow, jobs, n_jobs=n_jobs, prefer="threads"))
-
-
-def _grow_tree(
-    X: Rows, y: Codes, weights: NDArray[Any], parameters: dict[str, Any], job: tuple[int, int]
-) -> Tree:
-    column, seed = job
-    model = DecisionTreeClassifier(random_state=seed, **parameters)
-    sample_weight = weights[:, column].astype(np.float64)
-    # X is float32 and finite (checked at the edge): scikit-learn need not look for every tree.
-    with config_context(skip_parameter_validation=True):
-        model.fit(X, y, sample_weight=sample_weight, check_input=False)
-    return without_class_counts(model.tree_)
+    trees = grow_trees(ToGrowOn.of(X, y), weights, tree, rng=rng, n_jobs=n_jobs)
+    return FittedForest.of(trees)
 
 
 _NODE = Tree(1, np.ones(1, dtype=np.intp), 1).__getstate__()["nodes"].dtype
@@ -262,11 +248,3 @@ def tree_from_nodes(
         }
     )
     return tree
-
-
-def without_class_counts(tree: Tree) -> Tree:
-    """The tree's structure alone: channels keep their own counts of classes."""
-    state = tree.__getstate__()
-    bare = Tree(tree.n_features, np.ones(1, dtype=np.intp), 1)
-    bare.__setstate__({**state, "values": np.zeros((tree.node_count, 1, 1))})
-    return bare

@@ -8,6 +8,7 @@ decided by rows that the models have not seen.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,12 @@ MAX_TASK_COLUMNS = 32
 
 SHRINKAGE = 5.0
 """Rows' worth of the mean of all tasks in a task's own mean: a mean of few rows is noise."""
+
+MAX_ROWS = 50_000
+"""Rows that the forest is grown on at most, as many as trees are boosted on. The others are
+answered like any row that it has not seen."""
+
+_TREES_OF_MANY_ROWS = 0.5  # share of the trees that are grown where rows are left out
 
 _RANDOM_RANKS = 4
 _MANY_VALUES = 8  # a column with more different numbers than this is a measurement
@@ -118,10 +125,11 @@ class SharedEncoder:
 
     def place_of(self, task: TaskName) -> int | None:
         """Which of its tasks this is; None if it has not seen it."""
-        try:
-            return self.tasks.index(task)
-        except ValueError:
-            return None
+        return self._places.get(task)
+
+    @cached_property
+    def _places(self) -> dict[TaskName, int]:
+        return {task: place for place, task in enumerate(self.tasks)}
 
     def centre(self, X: Rows) -> NDArray[np.float32]:
         """The mean (m,) of a task's rows, a little towards that of all tasks; NaN: unmeasured."""
@@ -154,17 +162,26 @@ class SharedEncoder:
         found.append(self.linear.answers(self._linear_rows(X, place, centre)))
         return found
 
-    def with_rows(
-        self,
-        rows: TaskRows,
-        centre: NDArray[np.float32],
-        n_answers: int,
-    ) -> "SharedEncoder":
-        """With more rows in the forest's leaves: what trees ask stays, what leaves answer moves."""
-        if self.forest is None:
-            return self
-        X = self._tree_rows(rows.X, self.place_of(rows.task), centre)
-        return replace(self, forest=self.forest.with_rows(X, rows.targets, n_answers, rows.weights))
+    def learning(
+        self, rows: TaskRows, centre: NDArray[np.float32], n_answers: int
+    ) -> "tuple[list[Answers], SharedEncoder]":
+        """What it answers to rows that it has not seen, and the encoder with them in its forest.
+
+        What trees ask stays, what leaves answer moves.
+        """
+        place = self.place_of(rows.task)
+        X = self._tree_rows(rows.X, place, centre)
+        found = []
+        encoder = self
+        if self.forest is not None:
+            answers, forest = self.forest.learning(X, rows.targets, n_answers, rows.weights)
+            found.append(answers)
+            encoder = replace(self, forest=forest)
+            vars(encoder)["_places"] = self._places
+        if self.boosted is not None:
+            found.append(self.boosted.answers(X))
+        found.append(self.linear.answers(self._linear_rows(rows.X, place, centre)))
+        return found, encoder
 
     def _tree_rows(self, X: Rows, place: int | None, centre: NDArray[np.float32]) -> Rows:
         if place is not None:
@@ -263,12 +280,28 @@ def fit_shared(
     held_out = []
     base = np.hstack([tree_view(X), codes[place]])
     if len(of_tasks) > 1:
+        some = np.arange(len(X))
+        if len(X) > MAX_ROWS:
+            some = np.sort(rng.choice(len(X), MAX_ROWS, replace=False))
+            n_trees = max(1, int(n_trees * _TREES_OF_MANY_ROWS))
+        some_weights = None
+        if weights is not None:
+            some_weights = weights[some]
         forest, relative_forest, answers = _better_forest(
-            base, relative, targets, weights, n_answers, aim, n_trees, rng, n_jobs, tree
+            base[some],
+            relative[some],
+            targets[some],
+            some_weights,
+            n_answers,
+            aim,
+            n_trees,
+            rng,
+            n_jobs,
+            tree,
         )
-        held_out.append(answers)
-    if relative_forest:
-        base = np.hstack([base, relative])
+        if relative_forest:
+            base = np.hstack([base, relative])
+        held_out.append(_with_rest(forest, base, some, answers))
     boosted = fit_boosted(base, targets, n_answers=n_answers, aim=aim, rng=rng, weights=weights)
     if boosted is not None:
         held_out.append(boosted.held_out)
@@ -348,6 +381,19 @@ def _codes(levels: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.
     return np.stack([np.argsort(np.argsort(order)) for order in orders], axis=1).astype(np.float32)
 
 
+def _with_rest(
+    forest: AnsweringForest, X: Rows, some: NDArray[np.intp], answers: Answers
+) -> Answers:
+    """Held-out answers to some rows, and answers to the others, which no tree has seen."""
+    if len(some) == len(X):
+        return answers
+    every = np.empty((len(X), answers.shape[1]))
+    every[some] = answers
+    rest = np.setdiff1d(np.arange(len(X)), some)
+    every[rest] = forest.answers(X[rest])
+    return every
+
+
 def _better_linear(
     base: Rows,
     relative: Rows,
@@ -396,7 +442,7 @@ def _better_forest(
     answers to the training rows.
     """
 
-    def grow(X: Rows, in_bag: Mask) -> AnsweringForest:
+    def grow(X: Rows, in_bag: Mask) -> tuple[AnsweringForest, Answers]:
         return grow_answering(
             X,
             targets,
@@ -414,30 +460,34 @@ def _better_forest(
         n_first = max(n_trees // 2, 1)
     in_bag = draw_in_bag(targets, n_first, aim, rng)
     X = base
-    forest = grow(base, in_bag)
-    answers = forest.held_out_answers(base, in_bag)
+    forest, answers = grow(base, in_bag)
     if relative.shape[1] == 0:
         return forest, False, answers
     wide = np.hstack([base, relative])
-    other = grow(wide, in_bag)
-    other_answers = other.held_out_answers(wide, in_bag)
+    other, other_answers = grow(wide, in_bag)
     is_relative = loss(other_answers, targets, aim) < loss(answers, targets, aim)
     if is_relative:
         X = wide
         forest = other
     if n_trees > n_first:
         more = draw_in_bag(targets, n_trees - n_first, aim, rng)
-        forest = joined_forests(forest, grow(X, more))
+        forest = joined_forests(forest, grow(X, more)[0])
         in_bag = np.hstack([in_bag, more])
     return forest, is_relative, forest.held_out_answers(X, in_bag)
 
 
-def draw_in_bag(targets: Targets, n_trees: int, aim: Aim, rng: np.random.Generator) -> Mask:
-    """Rows that each tree is grown on (n, B), drawn without replacement."""
+def draw_in_bag(
+    targets: Targets, n_trees: int, aim: Aim, rng: np.random.Generator, *, stratified: bool = True
+) -> Mask:
+    """Rows that each tree is grown on (n, B), drawn without replacement.
+
+    Stratified by class, a tree that leaves a row out has more of the other rows of its class, which
+    makes its answer to that row too good where rows are few.
+    """
     n = len(targets)
     share = min(_SHARE, _MOST_ROWS_PER_TREE / n)
     groups = targets
-    if aim == "number":
+    if aim == "number" or not stratified:
         groups = np.zeros(n, dtype=np.intp)
     return honest_split(groups, share, rng=rng, n_splits=n_trees)
 
