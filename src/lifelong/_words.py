@@ -23,7 +23,19 @@ def did_you_mean(word: object, known: Iterable[object]) -> str:
     >>> did_you_mean("mnist", ["silly-n", "ewc"])
     ''
     """
-    near = get_close_matches(str(word), [str(option) for option in known], n=1)
-    if not near:
+    near = nearest(str(word), [str(option) for option in known])
+    if near is None:
         return ""
-    return f" Did you mean {near[0]!r}?"
+    return f" Did you mean {near!r}?"
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that another most likely misspells; None where none is near.
+
+    >>> nearest("sily-n", ["silly-n", "ewc"])
+    'silly-n'
+    """
+    near = get_close_matches(word, list(known), n=1)
+    if not near:
+        return None
+    return near[0]

@@ -51,6 +51,11 @@ def every_library(columns):
         "pandas objects": pd.DataFrame(columns, dtype=object),
         "polars": pl.DataFrame(columns),
         "pyarrow": pa.table(columns),
+        "a dict of lists": columns,
+        "a dict for each row": [
+            {name: values[row] for name, values in columns.items() if values[row] is not None}
+            for row in range(3)
+        ],
     }
 
 
@@ -423,3 +428,26 @@ def test_texts_that_no_row_has_are_gone():
     assert texts.at(1) is None
     assert texts.at(2) == "c"
     assert texts.objects().tolist() == ["a", None, "c", "b"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ([{"age": 1}, [2]], "Row 1 is a list, and the rows before are dicts"),
+        ({"age": [1, 2], "sex": ["f"]}, "'sex' has 1 values, and another one has 2"),
+        ({"age": 63, "sex": "f"}, r"'age' is a int, not a list.*\[row\]"),
+        ({"age": [1], "sex": "f"}, "'sex' is a str, not a list"),
+        ({1: [1.0], "1": [2.0]}, "two columns called '1'"),
+        ({}, "0 rows and 0 columns"),
+        ([{}], "0 rows and 0 columns"),
+        ({"age": []}, "0 rows and 1 columns"),
+    ],
+)
+def test_plain_python_that_is_no_table_is_refused(bad, message):
+    with pytest.raises(InputError, match=message):
+        table_of(bad)
+
+
+def test_dates_of_numpy_stay_dates_in_a_dict():
+    moments = np.array(["2013-03-01T12:30", "NaT"], dtype="datetime64[ns]")
+    np.testing.assert_allclose(rows({"visit": moments})[0], np.float32(NOON_PARTS))

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from lifelong._validation import Rows
 from lifelong.exceptions import InputError
-from lifelong.rows.frames import PAGE, Table, Texts, Values, date_in, dates_in, is_number, is_there
+from lifelong.rows.cells import is_number
+from lifelong.rows.dates import DATE_PARTS, date_in, date_parts, dates_in
+from lifelong.rows.table import PAGE, Table, Texts, Values, is_there
 from lifelong.schema import FLAG, AnyOf, Number, Record, Several, Text, Whole, saved
 
 Kind = Literal["number", "boolean", "category", "date"]
 Category = str | int | float | bool
-
-DATE_PARTS = ("year", "month", "day", "weekday", "hour", "elapsed")
-"""What becomes of a date; ``elapsed`` are days since 1970."""
 
 MAX_CATEGORIES = 1000
 """More different texts than this are free text or identifiers: nothing can be learnt from them."""
@@ -205,7 +204,7 @@ class Columns:
             With some or all of these columns, in any order.
         """
         rows: Rows = np.empty((len(table), self.n_places), dtype=np.float32)
-        encoded = []
+        encoded: list[NDArray[np.floating[Any]]] = []
         for column in self.columns:
             if column.name in table.columns:
                 encoded.append(_encoded(column, table.columns[column.name]))
@@ -276,14 +275,17 @@ def _free_text(name: str, different: int) -> InputError:
     )
 
 
-def _encoded(column: Column, values: Values) -> NDArray[np.float32]:
-    """The values of a column, place by place (places, n)."""
+def _encoded(column: Column, values: Values) -> NDArray[np.floating[Any]]:
+    """The values of a column, place by place (places, n).
+
+    Numbers are not copied: they become float32 where they are put into rows.
+    """
     if column.kind == "category":
         return _codes_of(column, values)[None]
     numbers = _numbers_of(column, values)
     if column.kind == "date":
         return date_parts(numbers).T
-    return numbers.astype(np.float32)[None]
+    return numbers[None]
 
 
 def _texts_of(column: Column, values: Values) -> list[Any]:
@@ -374,29 +376,3 @@ def _check_finite(column: Column, values: NDArray[np.float64]) -> None:
             f"{values[row]}. Leave such entries empty, or correct them.",
             see=PAGE,
         )
-
-
-def date_parts(dates: NDArray[Any]) -> NDArray[np.float32]:
-    """Year, month, day, weekday (0: Monday), hour with its fraction, days since 1970: (n, 6).
-
-    >>> date_parts(np.array(["1970-01-02T12:00", "NaT"], "datetime64[us]")).tolist()
-    [[1970.0, 1.0, 2.0, 4.0, 12.0, 1.5], [nan, nan, nan, nan, nan, nan]]
-    """
-    years = dates.astype("datetime64[Y]")
-    months = dates.astype("datetime64[M]")
-    days = dates.astype("datetime64[D]")
-    microseconds = (dates.astype("datetime64[us]") - days).astype(np.float64)
-    elapsed = days.astype(np.float64)
-    parts = np.stack(
-        [
-            years.astype(np.float64) + 1970,
-            (months - years).astype(np.float64) + 1,
-            (days - months).astype(np.float64) + 1,
-            (elapsed + 3) % 7,  # the first of January 1970 was a Thursday
-            microseconds / 3.6e9,
-            elapsed + microseconds / 8.64e10,
-        ],
-        axis=1,
-    )
-    parts[np.isnat(dates)] = np.nan
-    return parts.astype(np.float32)

@@ -20,7 +20,8 @@ import numpy as np
 
 from lifelong.exceptions import DatasetError, MissingExtraError
 from lifelong.rows.columns import Columns
-from lifelong.rows.frames import PAGE, Table, Texts, Values, table_of
+from lifelong.rows.frames import table_of
+from lifelong.rows.table import PAGE, Table, Texts, Values
 
 STDIN = Path("-")
 DELIMITERS = (",", ";", "\t")

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
 from lifelong.exceptions import InputError, InputTypeError
-from lifelong.rows.frames import PAGE, is_missing
+from lifelong.rows.cells import is_missing
+from lifelong.rows.table import PAGE
 
 LARGEST = 1e30
 """No target is larger: sums of them must fit into float32."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from lifelong._validation import Labels
+from lifelong._labels import Labels
 
 RowNumbers = NDArray[np.intp]
 

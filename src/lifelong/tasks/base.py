@@ -8,18 +8,9 @@ from typing import Any, Literal, get_args, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from lifelong._labels import Labels, check_labels, check_same_index, classes_in, encode_labels
 from lifelong._random import RandomState, generator, seed_from
-from lifelong._validation import (
-    Labels,
-    check_choice,
-    check_labels,
-    check_rows,
-    check_same_index,
-    check_share,
-    check_task_name,
-    classes_in,
-    encode_labels,
-)
+from lifelong._validation import check_choice, check_rows, check_share, check_task_name
 from lifelong.exceptions import InputError, UnknownTaskError
 from lifelong.rows import Table, is_frame, table_of
 from lifelong.rows.targets import check_no_holes, check_numbers

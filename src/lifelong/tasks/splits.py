@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
+from lifelong._labels import Labels, check_labels, classes_in
 from lifelong._random import RandomState, generator, seed_from
-from lifelong._validation import Labels, check_count, check_labels, check_rows, classes_in
+from lifelong._validation import check_count, check_rows
 from lifelong.exceptions import InputError
 from lifelong.tasks.base import Task, TaskName, TaskStream
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lifelong._labels import Labels
 from lifelong._random import generator
-from lifelong._validation import Labels, Rows, check_count
+from lifelong._validation import Rows, check_count
 from lifelong.exceptions import DatasetError, ParameterError
 from lifelong.tasks._rows import RowNumbers, draw, rows_of_classes
 from lifelong.tasks.base import Task, TaskName, TaskStream

@@ -12,8 +12,9 @@ from typing import Literal
 
 import numpy as np
 
+from lifelong._labels import Labels
 from lifelong._random import RandomState, generator, seed_from
-from lifelong._validation import Labels, check_choice, check_count
+from lifelong._validation import check_choice, check_count
 from lifelong.exceptions import DatasetError
 from lifelong.tasks._rows import RowNumbers, draw
 from lifelong.tasks.base import Task, TaskName, TaskStream

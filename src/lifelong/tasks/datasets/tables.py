@@ -13,12 +13,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from lifelong._labels import Labels
 from lifelong._random import RandomState, generator, seed_from
-from lifelong._validation import Labels, check_choice, check_count, check_share
+from lifelong._validation import check_choice, check_count, check_share
 from lifelong.exceptions import DatasetError, InputError, ParameterError
 from lifelong.rows import Table, Texts
 from lifelong.rows.files import labels_of, read_content, read_table
-from lifelong.rows.frames import is_there
+from lifelong.rows.table import is_there
 from lifelong.tasks._rows import RowNumbers, draw_share
 from lifelong.tasks.base import Target, Task, TaskName, TaskStream, groups_of
 from lifelong.tasks.datasets._cache import write

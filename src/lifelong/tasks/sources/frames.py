@@ -1,9 +1,9 @@
 """Streams from tables: pandas or polars frames, CSV or Parquet files; a column names the task."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from lifelong._random import RandomState, seed_from
 from lifelong._words import did_you_mean
 from lifelong.exceptions import DatasetError, InputError, MissingExtraError
-from lifelong.rows import Table, Texts, is_frame, table_of
+from lifelong.rows import Table, Texts, table_of
+from lifelong.rows.cells import is_missing
 from lifelong.rows.files import labels_of, read_content, read_table
-from lifelong.rows.frames import Values, is_missing
+from lifelong.rows.table import Values
 from lifelong.tasks.base import Target, Task, TaskName, TaskStream
 
 _DATES = {"M", "m"}  # numpy's kinds of dates and differences of dates
@@ -70,14 +71,43 @@ def from_frame(
     >>> from_frame(frame, task_column="site", label_column="ill", test_column="held")
     TaskStream(2 tasks: 'a', 'b')
     """
-    table = _table(frame)
+    table = table_of(frame)
+    chosen = [task_column, label_column]
+    if test_column is not None:
+        chosen.append(test_column)
+    rows = _features(table, feature_columns, chosen)
+    tasks = _complete(frame, task_column, "task column")
+    if tasks.dtype.kind in _DATES:
+        raise InputError(f"Column {task_column!r} holds dates, which name no tasks. Give text.")
+    labels = _complete(frame, label_column, "label column")
+    testing = None
+    if test_column is not None:
+        testing = _flags(table.column(test_column), test_column)
+    split = _Split(testing, test_share, seed_from(random_state))
+    return TaskStream(
+        [
+            _task(name, np.flatnonzero(tasks == name), rows, labels, split, target)
+            for name in dict.fromkeys(tasks.tolist())
+        ]
+    )
+
+
+class _Split(NamedTuple):
+    """Which rows are for testing: those that say so, else a share drawn at random."""
+
+    testing: NDArray[np.bool_] | None
+    share: float
+    seed: int
+
+
+def _features(table: Table, wanted: Sequence[str] | None, chosen: list[str]) -> Any:
+    """The rows to learn from: an array if all columns are numbers, else a table."""
     names = list(table)
-    chosen = {task_column, label_column, test_column}
-    if feature_columns is not None:
-        features = list(feature_columns)
+    if wanted is not None:
+        features = list(wanted)
     else:
         features = [name for name in names if name not in chosen]
-    for name in (*features, task_column, label_column, *([test_column] if test_column else [])):
+    for name in (*features, *chosen):
         if name not in names:
             hint = did_you_mean(name, names)
             raise InputError(f"No column {name!r}.{hint} Columns: {', '.join(map(repr, names))}.")
@@ -85,40 +115,32 @@ def from_frame(
         raise InputError(
             f"No columns are left to learn from besides {', '.join(map(repr, names))}."
         )
-    rows: Any = table.only(features)
+    rows = table.only(features)
     numbers = rows.as_numbers()
-    if numbers is not None:
-        rows = numbers
-    tasks = _complete(frame, task_column, "task column")
-    if tasks.dtype.kind in _DATES:
-        raise InputError(f"Column {task_column!r} holds dates, which name no tasks. Give text.")
-    labels = _complete(frame, label_column, "label column")
-    testing = None
-    if test_column:
-        testing = _flags(table.column(test_column), test_column)
-    seed = seed_from(random_state)
-    stream: list[Task] = []
-    for name in dict.fromkeys(tasks.tolist()):
-        of_task = np.flatnonzero(tasks == name)
-        X = rows[of_task]
-        y = labels[of_task]
-        if testing is None:
-            task = Task.from_arrays(
-                name, X, y, test_share=test_share, target=target, random_state=seed
-            )
-        else:
-            task = _task(name, X, y, testing[of_task], target)
-        stream.append(task)
-    return TaskStream(stream)
+    if numbers is None:
+        return rows
+    return numbers
 
 
 def _task(
-    name: TaskName, X: Any, y: NDArray[Any], testing: NDArray[np.bool_], target: Target
+    name: TaskName,
+    of_task: NDArray[np.intp],
+    rows: Any,
+    labels: NDArray[Any],
+    split: _Split,
+    target: Target,
 ) -> Task:
-    if testing.all() or not testing.any():
-        raise InputError(
-            f"Task {name!r} has no rows {'to learn from' if testing.all() else 'for testing'}."
+    X = rows[of_task]
+    y = labels[of_task]
+    if split.testing is None:
+        return Task.from_arrays(
+            name, X, y, test_share=split.share, target=target, random_state=split.seed
         )
+    testing = split.testing[of_task]
+    if testing.all():
+        raise InputError(f"Task {name!r} has no rows to learn from.")
+    if not testing.any():
+        raise InputError(f"Task {name!r} has no rows for testing.")
     return Task(name, X[~testing], y[~testing], X[testing], y[testing], target)
 
 
@@ -186,25 +208,6 @@ def _read_parquet(path: Path) -> Any:
     raise MissingExtraError(
         "Reading Parquet needs polars or pandas with pyarrow. Run: pip install polars"
     )
-
-
-def _table(frame: Any) -> Table:
-    """The columns of a frame, or of a dict."""
-    if is_frame(frame) or not isinstance(frame, Mapping):
-        return table_of(frame)
-    columns = {}
-    booleans: set[str] = set()
-    for name, column in frame.items():
-        if isinstance(column, list | tuple):
-            column = np.array(column, dtype=object)  # "a" beside NaN would become "nan"
-        one = table_of(np.asarray(column)[:, None])
-        columns[name] = one.column("x0")
-        if one.booleans:
-            booleans.add(name)
-    lengths = {len(values) for values in columns.values()}
-    if len(lengths) != 1:
-        raise InputError(f"The columns have different lengths: {sorted(lengths)}.", see="my-data")
-    return Table(columns, frozenset(booleans), lengths.pop())
 
 
 def _values(frame: Any, name: str) -> NDArray[Any]:
