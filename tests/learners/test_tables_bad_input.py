@@ -7,7 +7,7 @@ import pytest
 from small_tables import MODELS, answers, classifier, inputs, regressor, table
 
 from lifelong import LifelongError
-from lifelong.exceptions import InputError, ParameterError, UnknownTaskError
+from lifelong.exceptions import InputError, InputWarning, ParameterError, UnknownTaskError
 
 each_model = pytest.mark.parametrize(("make", "target"), MODELS.values(), ids=MODELS)
 FRAME = table(12)
@@ -67,6 +67,10 @@ BAD_TABLES = {
         with_value("dose", 9, np.inf).astype({"dose": float}),
         "Column 'dose' has an infinite or too large number in row 9",
     ),
+    "a whole number without end": (
+        with_value("dose", 9, 10**400),
+        "Column 'dose' has an infinite or too large number in row 9",
+    ),
     "an object in a column": (
         with_value("pain", 1, {"a": 1}),
         r"Column 'pain' holds a dict.*\(row 1\)",
@@ -121,6 +125,41 @@ def test_a_misspelt_column_is_met_with_the_right_one_when_asked(make, target):
     refused(model, "Column 'doze' is not known. Did you mean 'dose'", "predict", asked)
     unknown = pd.DataFrame({"site": ["lyon"], "quite": [1.0], "different": ["a"]})
     refused(model, "None of the known columns is in X: 'dose', 'pain'", "predict", unknown)
+
+
+@each_model
+def test_a_misspelt_column_is_learnt_with_a_warning_that_names_the_right_one(make, target):
+    model = make().fit(ROWS, FRAME[target])
+    more = table(5, seed=1)
+    new = inputs(more).rename(columns={"dose": "Doze"})
+    with pytest.warns(InputWarning, match="'Doze' .did you mean 'dose'... They are learnt as"):
+        model.partial_fit(new, more[target])
+    assert "Doze" in model.columns_.by_name
+
+
+def test_a_warning_turned_into_an_error_leaves_the_model_as_it_was():
+    model = classifier().fit(ROWS, FRAME.ill)  # the tests make errors of warnings
+    before = answers(model, NEW)
+    with pytest.raises(InputWarning, match="did you mean"):
+        model.partial_fit(ROWS.rename(columns={"dose": "doze"}), FRAME.ill)
+    assert list(model.columns_.by_name) == list(ROWS.columns.drop("site"))
+    np.testing.assert_array_equal(answers(model, NEW), before)
+
+
+def test_labels_that_look_alike_are_learnt_with_a_warning_that_names_them():
+    labels = FRAME.ill.replace({"yes": "Yes"}).to_numpy()
+    model = classifier().fit(ROWS, FRAME.ill)
+    with pytest.warns(InputWarning, match="The labels 'yes', 'Yes' are different classes"):
+        model.partial_fit(ROWS, labels)
+    assert set(model.classes_) == {"no", "yes", "Yes"}
+    model.partial_fit(ROWS, labels)  # once is enough
+
+
+def test_a_new_column_beside_a_known_one_of_a_similar_name_is_welcome():
+    model = classifier().fit(ROWS, FRAME.ill)
+    model.partial_fit(ROWS.assign(doses=1.0), FRAME.ill)
+    model.partial_fit(ROWS.drop(columns="dose").assign(weight=1.0), FRAME.ill)
+    assert {"doses", "weight"} <= set(model.columns_.by_name)
 
 
 def test_columns_that_differ_in_their_number_are_no_misspelling():

@@ -376,8 +376,8 @@ def test_tasks_that_share_nothing_are_a_forest_each(make, target):
         own = known.memory[site]
         view = TreeView.of(known.columns)
         rng = generator(known.seed, site, "forest", len(own.targets))
-        in_bag = draw_in_bag(own.targets, 4, model.aim, rng)
-        forest = grow_answering(
+        in_bag = draw_in_bag(own.targets, 4, model.aim, rng, stratified=False)
+        forest, _ = grow_answering(
             view(own.X),
             own.targets,
             in_bag=in_bag,
@@ -413,7 +413,7 @@ def test_other_tasks_change_nothing_where_nothing_is_shared(make, target):
 
 
 @each_model
-@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("shared", [True, False, None])
 def test_a_forgotten_task_was_never_there(make, target, shared):
     frame = FRAME.sort_values("site", kind="stable", ignore_index=True)
     for gone in ("oslo", "pisa"):

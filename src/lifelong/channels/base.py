@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from lifelong._validation import Codes
+from lifelong._labels import Codes
 from lifelong.encoders.base import Mask, Representation, take_rows
 from lifelong.tasks.base import TaskName
 
@@ -37,6 +37,9 @@ class Seen:
     n_answers : int, default 0
         So many of the last columns are the encoder's own posteriors over its own classes; 0, the
         default: none are.
+    about_task : (int, int), optional
+        The first of these posteriors that is about the task's classes, and how many are, where an
+        encoder has trained on several tasks. None, the default: the first ones are.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class Seen:
     in_bag: Mask | None = None
     n_leaves: int = 0
     n_answers: int = 0
+    about_task: tuple[int, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -175,6 +179,14 @@ class WeightedChannel(Protocol):
     """A fitted channel that lets rows count more or less, as ``Seen.weights`` says."""
 
     takes_weights: ClassVar[bool]
+
+
+@runtime_checkable
+class SelectiveChannel(Protocol):
+    """A fitted channel that knows which encoders it reads: nobody need ask the others."""
+
+    @property
+    def reads(self) -> Collection[TaskName]: ...
 
 
 @runtime_checkable

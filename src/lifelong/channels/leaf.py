@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._cache import Cache
-from lifelong._validation import Codes
+from lifelong._labels import Codes
 from lifelong.channels.base import Posteriors, Seen, average, n_rows_of, no_counts
 from lifelong.encoders.base import take_rows
 from lifelong.encoders.forest import Leaves

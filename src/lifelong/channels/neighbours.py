@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from lifelong._validation import Codes
+from lifelong._labels import Codes
 from lifelong.channels.base import (
     Posteriors,
     Seen,

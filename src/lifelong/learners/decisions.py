@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lifelong._validation import Labels, check_labels, check_share
+from lifelong._labels import Labels, check_labels
+from lifelong._validation import check_share
 from lifelong.exceptions import InputError
 
 

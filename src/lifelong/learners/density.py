@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csc_array
 
+from lifelong._labels import Codes
 from lifelong._random import generator
-from lifelong._validation import Codes, Rows
+from lifelong._validation import Rows
 from lifelong.channels.base import Seen
 from lifelong.channels.leaf import Counts, add_counts, count_leaves
 from lifelong.encoders.forest import flatten

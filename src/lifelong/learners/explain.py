@@ -3,18 +3,25 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._extras import require
+from lifelong._labels import Codes, check_labels
 from lifelong._random import generator
-from lifelong._validation import Codes, check_count, check_labels
+from lifelong._validation import check_count
 from lifelong.channels.base import FittedChannel, RandomChannel, Seen, no_counts
-from lifelong.encoders.base import Representation, n_answers_of, n_leaves_of
+from lifelong.encoders.base import (
+    RemembersRows,
+    Representation,
+    has_ability,
+    n_answers_of,
+    n_leaves_of,
+)
 from lifelong.exceptions import InputError
-from lifelong.learners.algorithms import Parts, answer, represent
+from lifelong.learners.algorithms import Parts, answer, read_by, represent, with_rows_seen
 from lifelong.learners.knowledge import Knowledge
 from lifelong.tasks.base import TaskName
 
@@ -182,6 +189,9 @@ def _stored(parts: Parts, known: Knowledge, task: TaskName, folds: int) -> Itera
     in_bag = None
     if own in known.encoders:
         in_bag = stored.in_bag
+    encoders = known.encoders
+    if known.shared:  # a task reads few, and has learnt nothing from the others
+        encoders = read_by(known, task)
     shown = represent(known.encoders, stored.X, parts.n_jobs)
     honest = dict(shown)
     unseen = np.ones(len(stored.y), dtype=bool)
@@ -190,6 +200,11 @@ def _stored(parts: Parts, known: Knowledge, task: TaskName, folds: int) -> Itera
         unseen = np.asarray(~in_bag.all(axis=1))
     elif in_bag is not None:
         unseen = ~in_bag
+    for encoder in encoders.values():
+        if has_ability(encoder, RemembersRows):
+            trained_on = cast(RemembersRows, encoder).seen(own, stored.numbers())
+            if trained_on is not None:
+                unseen = unseen & ~trained_on
     fold = generator(known.seed, own, "explain").permutation(len(stored.y)) % folds
     for number in range(folds):
         learning = fold != number
@@ -198,17 +213,19 @@ def _stored(parts: Parts, known: Knowledge, task: TaskName, folds: int) -> Itera
             continue
         counts = np.bincount(stored.y[learning], minlength=len(known.tasks[task].classes))
         channel = parts.channel.start(no_counts()).with_class_counts(counts)
-        for name, encoder in known.encoders.items():
+        for name, encoder in encoders.items():
             seen = Seen(
                 shown[name],
                 stored.y,
-                np.zeros(len(stored.y), dtype=np.intp),
+                stored.numbers(),
                 stored.weights,
                 n_leaves=n_leaves_of(encoder),
                 n_answers=n_answers_of(encoder),
             )
             if name == own:
                 seen = replace(seen, in_bag=in_bag)
+            if has_ability(encoder, RemembersRows):
+                seen = with_rows_seen(seen, cast(RemembersRows, encoder), own)
             seen = seen.take(learning)
             seen = replace(seen, rows=np.arange(len(seen)))
             if isinstance(channel, RandomChannel):

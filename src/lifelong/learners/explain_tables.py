@@ -17,12 +17,16 @@ from lifelong._validation import Rows
 from lifelong.channels import stacking
 from lifelong.encoders.answers import Aim, Targets
 from lifelong.learners.knowledge import TaskRecord
-from lifelong.learners.sharing import Settings, TableLesson, TableRows, TablesKnown, answer, learn
+from lifelong.learners.table_answering import answer
+from lifelong.learners.table_knowledge import TableRows, TablesKnown
+from lifelong.learners.table_learning import Settings, TableLesson, learn
+from lifelong.learners.table_weights import compared, evidence_of
 from lifelong.rows.columns import Columns
 from lifelong.tasks.base import TaskName
 
 Array = NDArray[np.float64]
 OWN = "own forest"
+OTHERS = "other tasks"
 SHARED = "shared forest"
 BOOSTED = "boosted"
 LINEAR = "linear model"
@@ -54,7 +58,13 @@ class TableExplanation:
     mix_loss : (T,)
         The loss of the mix on these rows.
     weights : (T, J)
-        How much each opinion counts in the mix.
+        How much each opinion counts in the mix. A task whose held-out rows say clearly that one
+        opinion is better than the mix is answered by it alone: then one weight is 1, others are 0.
+    best : (T,) names
+        The opinion with the smallest loss on these rows.
+    margin, margin_error : (T,)
+        The loss of the best opinion minus that of the mix, and its standard error; above 0, the
+        mix is better than every opinion alone. NaN where no row can tell.
     """
 
     tasks: tuple[TaskName, ...]
@@ -67,6 +77,9 @@ class TableExplanation:
     opinion_losses: Array
     mix_loss: Array
     weights: Array
+    best: tuple[str, ...]
+    margin: Array
+    margin_error: Array
 
     def of_task(self, task: TaskName) -> dict[str, float]:
         """Column → importance for one task, the one that matters most first."""
@@ -82,13 +95,16 @@ class TableExplanation:
         width = _width(self.tasks)
         titles = [f"{title:>8}" for title in (*self.opinions, "mix")]
         yield f"{self.loss} on held-out rows"
-        yield f"{'task':<{width}}" + "".join(f"{title:>{len(title) + 2}}" for title in titles)
+        head = "".join(f"{title:>{len(title) + 2}}" for title in titles)
+        longest = max(len(name) for name in (*self.opinions, "best alone"))
+        yield f"{'task':<{width}}{head}{'best minus mix':>22}  {'best alone':<{longest}}"
         for t, task in enumerate(self.tasks):
             losses = [*self.opinion_losses[t], self.mix_loss[t]]
             cells = [
                 f"{value:>{len(title) + 2}.3g}" for title, value in zip(titles, losses, strict=True)
             ]
-            yield f"{task!s:<{width}}" + "".join(cells)
+            margin = f"{self._number(self.margin[t], '+')} ± {self._number(self.margin_error[t])}"
+            yield f"{task!s:<{width}}{''.join(cells)}{margin:>22}  {self.best[t]:<{longest}}"
 
     def _number(self, value: float, sign: str = "") -> str:
         """Squared errors may be of any size; log losses are around 1."""
@@ -133,6 +149,7 @@ def explain_tables(
     measured = [_importance(task, found, aim, repetitions) for task, found in trials.items()]
     opinions = _opinion_names(known)
     mixes = [known.channels[task] for task in trials]
+    margins = [_margin(known, task, opinions, aim) for task in trials]
     loss = "squared error" if aim == "number" else "log loss"
     return TableExplanation(
         tasks=tuple(trials),
@@ -145,11 +162,26 @@ def explain_tables(
         opinion_losses=np.stack([mix.losses[:-1] for mix in mixes]),
         mix_loss=np.array([mix.losses[-1] for mix in mixes]),
         weights=np.stack([mix.weights for mix in mixes]),
+        best=tuple(name for name, _, _ in margins),
+        margin=np.array([margin for _, margin, _ in margins]),
+        margin_error=np.array([error for _, _, error in margins]),
     )
+
+
+def _margin(
+    known: TablesKnown, task: TaskName, opinions: Sequence[str], aim: Aim
+) -> tuple[str, float, float]:
+    """The best opinion of a task, how much better the mix is, and the standard error of that."""
+    found = compared(evidence_of(known, task, aim), known.channels[task].weights, aim)
+    if found is None:
+        return opinions[0], np.nan, np.nan
+    return opinions[found.best], found.margin, found.error
 
 
 def _opinion_names(known: TablesKnown) -> tuple[str, ...]:
     names = [OWN]
+    if known.asks_others:
+        names.append(OTHERS)
     shared = known.shared
     if shared is not None:
         if shared.forest is not None:

@@ -7,16 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lifelong._validation import Labels, Rows
+from lifelong._labels import Labels
+from lifelong._validation import Rows
 from lifelong.learners.knowledge import TaskRecord
-from lifelong.learners.sharing import (
-    Settings,
-    TableLesson,
-    TableRows,
-    TablesKnown,
-    learn,
-    share,
-)
+from lifelong.learners.table_knowledge import TableRows, TablesKnown
+from lifelong.learners.table_learning import Settings, TableLesson, ask_all, learn, share
 from lifelong.rows.columns import Column, Columns
 from lifelong.tasks.base import TaskName
 
@@ -28,7 +23,7 @@ def forget(known: TablesKnown, task: TaskName, settings: Settings) -> TablesKnow
     anew, as each has read the columns that there were.
     """
     gone = known.tasks[task]
-    rest = replace(known.without_task(task), shared=None, common=(), unseen=())
+    rest = replace(known.without_task(task), shared=None, common=(), unseen=(), asked_at=())
     if not rest.tasks:
         return replace(TablesKnown(known.seed, (0,)), batches=known.batches)
     labels = _labels_that_stay(rest, gone)
@@ -36,7 +31,10 @@ def forget(known: TablesKnown, task: TaskName, settings: Settings) -> TablesKnow
     if labels.all() and columns.is_everything:
         if settings.shares_rows:
             return share(rest, settings)
+        if settings.asks_others:
+            return ask_all(rest, settings)
         return rest
+    rest = replace(rest, asks_others=False)
     lessons = [_lesson(rest, name, labels, columns) for name in rest.tasks]
     fresh = replace(
         rest,

@@ -11,35 +11,36 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import r2_score
 from sklearn.utils import compute_sample_weight
 
-from lifelong._random import RandomState
-from lifelong._validation import (
+from lifelong._labels import (
     Labels,
     check_labels,
     check_same_index,
-    check_weights,
     classes_in,
     encode_labels,
     join_classes,
+    warn_of_similar,
 )
+from lifelong._random import RandomState
+from lifelong._validation import check_weights
 from lifelong.encoders.answers import Aim
 from lifelong.exceptions import InputError, ParameterError
 from lifelong.learners.front_base import LifelongModel, TaskPerRow
+from lifelong.learners.front_images import TablesOrImages
+from lifelong.learners.held_out import interval_widths
 from lifelong.learners.knowledge import TaskRecord
-from lifelong.learners.sharing import TablesKnown, evidence_of
+from lifelong.learners.table_knowledge import TablesKnown
 from lifelong.learners.task_names import by_task
-from lifelong.rows import table_of
 from lifelong.rows.targets import check_no_holes, check_numbers
 from lifelong.tasks.base import TaskName
 
-_INTERVAL_ROWS = 20.0  # rows' worth of all tasks' errors in a task's own scale of errors
 
-
-class LifelongClassifier(LifelongModel):
+class LifelongClassifier(TablesOrImages):
     """Classes of many related tasks in one table, each better than alone and than pooled.
 
     Each task grows a forest of its own. All tasks share a forest, boosted trees and a linear model
     on all rows, which may also read how far a number is from its task's mean. A task's answer mixes
-    them by weights that held-out rows have chosen.
+    them by weights that held-out rows have chosen. Images (n, c, h, w) are learnt by networks
+    that tasks share, as by ``SillyNetwork.best(shared=2)``; that needs torch.
 
     Parameters
     ----------
@@ -54,9 +55,10 @@ class LifelongClassifier(LifelongModel):
         Columns that a split looks at, as in scikit-learn's forests.
     min_samples_leaf : int or float, default 1
         Rows that a leaf has at least.
-    shared : bool, default True
-        Whether rows of several tasks may train one encoder. With False each task has its own forest
-        alone.
+    shared : bool or None, default True
+        Whether rows of several tasks may train one encoder. With None no row is shared, but a task
+        asks the forests of up to 32 other tasks that know some of its labels. With False each
+        task has its own forest alone.
     class_weight : dict, "balanced" or None, default None
         How much rows of each class count, as in scikit-learn.
     on_unseen : "pooled" or "raise", default "pooled"
@@ -101,7 +103,7 @@ class LifelongClassifier(LifelongModel):
         max_depth: int | None = None,
         max_features: Any = "sqrt",
         min_samples_leaf: int = 1,
-        shared: bool = True,
+        shared: bool | None = True,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         on_unseen: Literal["pooled", "raise"] = "pooled",
         n_jobs: int | None = None,
@@ -186,6 +188,7 @@ class LifelongClassifier(LifelongModel):
             declared = classes_in(check_labels(list(classes)))
         new += [label for label in declared if label not in seen and label not in new]
         joined = join_classes(known.labels, new, targets)
+        warn_of_similar(joined.tolist(), new)
         codes = encode_labels(targets, joined.tolist())
         return replace(known, labels=joined), codes.astype(np.int64)
 
@@ -236,8 +239,8 @@ class LifelongRegressor(RegressorMixin, LifelongModel):
         Columns that a split looks at. For numbers a third is better than the square root.
     min_samples_leaf : int or float, default 2
         Rows that a leaf has at least.
-    shared : bool, default True
-        Whether rows of several tasks may train one encoder.
+    shared : bool or None, default True
+        Whether rows of several tasks may train one encoder; None and False as for classes.
     on_unseen : "pooled" or "raise", default "pooled"
         What ``predict`` does with a row of a task that it does not know.
     n_jobs : int, optional
@@ -277,7 +280,7 @@ class LifelongRegressor(RegressorMixin, LifelongModel):
         max_depth: int | None = None,
         max_features: Any = 1 / 3,
         min_samples_leaf: int = 2,
-        shared: bool = True,
+        shared: bool | None = True,
         on_unseen: Literal["pooled", "raise"] = "pooled",
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -322,30 +325,13 @@ class LifelongRegressor(RegressorMixin, LifelongModel):
     def _half_widths(
         self, known: TablesKnown, X: Any, task: TaskPerRow, interval: float
     ) -> NDArray[np.float64]:
-        """Half the width of each row's interval: a quantile of all tasks' errors, in the unit of
-        the task's own.
-        """
-        errors = {name: held_out_errors(known, name) for name in known.tasks}
-        together = np.concatenate(list(errors.values()))
-        if not len(together):
-            return np.full(len(table_of(X)), np.inf)
-        overall = float(np.mean(together**2))
-        scales = {
-            name: np.sqrt(
-                (found @ found + _INTERVAL_ROWS * overall) / (len(found) + _INTERVAL_ROWS)
-            )
-            for name, found in errors.items()
-        }
-        in_units = np.concatenate([np.abs(errors[name]) / scales[name] for name in errors])
-        level = min(1.0, interval * (1 + 1 / len(in_units)))
-        quantile = float(np.quantile(in_units, level))
+        """Half the width of each row's interval (n,)."""
+        widths = interval_widths(known)
+        quantile = widths.quantile(interval)
         asked = self._asked(known, X, task)
         half = np.empty(len(asked.X))
         for name, rows in by_task(asked):
-            scale = np.sqrt(overall)
-            if name is not None:
-                scale = scales[name]
-            half[rows] = quantile * scale
+            half[rows] = quantile * widths.scale(name)
         return half
 
     @property
@@ -380,12 +366,6 @@ class LifelongRegressor(RegressorMixin, LifelongModel):
         """An ordinary random forest of one task."""
         del n_tasks
         return {"rf": RandomForestRegressor(self.n_estimators, random_state=self.random_state)}
-
-
-def held_out_errors(known: TablesKnown, task: TaskName) -> NDArray[np.float64]:
-    """What the mix is off by on a task's rows, by opinions that have not seen them (n,)."""
-    opinions, targets, _ = evidence_of(known, task, "number")
-    return np.asarray(targets - np.tensordot(known.channels[task].weights, opinions, axes=1))
 
 
 def _order(labels: Labels) -> NDArray[np.intp]:

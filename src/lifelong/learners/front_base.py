@@ -1,26 +1,18 @@
 """What the classifier and the regressor of tables have in common: tables in, a task per row."""
 
-import warnings
+from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier
 
+from lifelong._labels import check_same_index
 from lifelong._random import seed_from
-from lifelong._validation import (
-    Rows,
-    check_choice,
-    check_count,
-    check_same_index,
-    check_task_name,
-    check_weights,
-)
-from lifelong._words import did_you_mean
+from lifelong._validation import Rows, check_choice, check_count, check_task_name, check_weights
 from lifelong.encoders.answers import Aim, Answers
-from lifelong.exceptions import InputError, ParameterError, UnknownTaskError, UnsupportedError
+from lifelong.exceptions import InputError, ParameterError, UnsupportedError
 from lifelong.learners.base import DEFAULT_TASK, Learner
 from lifelong.learners.explain_tables import (
     TableExplanation,
@@ -29,23 +21,24 @@ from lifelong.learners.explain_tables import (
     held_out_trials,
 )
 from lifelong.learners.forgetting import forget
-from lifelong.learners.knowledge import Lesson, TaskRecord, TasksKnown
-from lifelong.learners.sharing import (
-    Settings,
-    TableLesson,
-    TableRows,
-    TablesKnown,
-    answer,
-    learn,
+from lifelong.learners.front_tables import (
+    PAGE,
+    by_position,
+    check_tree,
+    column_of_tasks,
+    rows_that_count,
+    unknown_task,
 )
+from lifelong.learners.knowledge import Lesson, TaskRecord, TasksKnown
+from lifelong.learners.table_answering import answer
+from lifelong.learners.table_knowledge import TablesKnown
+from lifelong.learners.table_learning import Settings, TableLesson, learn
 from lifelong.learners.task_names import Asked, by_task, names_in, names_per_row, rows_by_code
 from lifelong.rows import Columns, Table, Texts, is_frame, names_of_array, table_of
-from lifelong.rows.spelling import check_spelling
+from lifelong.rows.spelling import check_spelling, warn_of_misspelling
 from lifelong.tasks.base import TaskName
 
 TaskPerRow = TaskName | Sequence[TaskName] | NDArray[Any] | None
-PAGE = "my-data"
-_FEW = 5  # examples in an error message
 
 
 class LifelongModel(Learner):
@@ -59,7 +52,7 @@ class LifelongModel(Learner):
     max_depth: int | None
     max_features: Any
     min_samples_leaf: int
-    shared: bool
+    shared: bool | None
     on_unseen: str
     n_jobs: int | None
 
@@ -135,7 +128,8 @@ class LifelongModel(Learner):
         if known is None:
             known = TablesKnown(seed_from(self.random_state), (0,))
         elif known.tasks and not is_frame(X):
-            table = self._by_position(known, table)
+            table = by_position(table, known.columns, self)
+        warn_of_misspelling(table, known.columns)
         columns = known.columns.learnt(table)
         rows = columns.rows(table)
         known = replace(known, columns=columns, in_shape=(columns.n_places,))
@@ -143,33 +137,14 @@ class LifelongModel(Learner):
         known, targets = self._with_targets(known, targets, classes)
         lessons = []
         for place, of_task in rows_by_code(names.codes):
-            lesson = self._table_lesson(known, names.values[place], rows, targets, weights, of_task)
-            if lesson is not None:
-                lessons.append(lesson)
+            task_rows = rows_that_count(rows, targets, weights, of_task)
+            if task_rows is not None:
+                name = names.values[place]
+                record = self._record(known, name, task_rows.targets)
+                lessons.append(TableLesson(name, task_rows, record))
         if not lessons:
             raise InputError("No row has a weight above 0, so there is nothing to learn from.")
         return learn(known, lessons, settings)
-
-    def _table_lesson(
-        self,
-        known: TablesKnown,
-        task: TaskName,
-        rows: Rows,
-        targets: NDArray[Any],
-        weights: NDArray[np.float64] | None,
-        of_task: NDArray[np.intp],
-    ) -> TableLesson | None:
-        """The rows of one task; None if none of them counts."""
-        own = None
-        if weights is not None:
-            of_task = of_task[weights[of_task] > 0]
-            own = weights[of_task]
-            if (own == 1).all():
-                own = None
-        if not len(of_task):
-            return None
-        record = self._record(known, task, targets[of_task])
-        return TableLesson(task, TableRows(rows[of_task], targets[of_task], own), record)
 
     def _balanced(
         self, targets: NDArray[Any], weights: NDArray[np.float64] | None
@@ -178,35 +153,30 @@ class LifelongModel(Learner):
         del targets
         return weights
 
+    @abstractmethod
     def _targets(self, y: Any, n_rows: int) -> NDArray[Any]:
         """One label or number per row, checked."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _with_targets(
         self, known: TablesKnown, targets: NDArray[Any], classes: Sequence[Hashable] | None
     ) -> tuple[TablesKnown, NDArray[Any]]:
         """With new labels; and targets as codes, or numbers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _record(self, known: TablesKnown, task: TaskName, targets: NDArray[Any]) -> TaskRecord:
-        raise NotImplementedError
+        """What is known of a task after these rows."""
 
     def _settings(self) -> Settings:
         check_count(self.n_estimators, "n_estimators")
         check_count(self.max_depth, "max_depth", optional=True)
         check_choice(self.on_unseen, "on_unseen", ["pooled", "raise"])
-        if not isinstance(self.shared, bool):
-            raise ParameterError(f"shared={self.shared!r} is neither True nor False.")
-        tree = {
-            "max_depth": self.max_depth,
-            "max_features": self.max_features,
-            "min_samples_leaf": self.min_samples_leaf,
-        }
-        try:
-            DecisionTreeClassifier(**tree)._validate_params()
-        except ValueError as error:
-            raise ParameterError(f"A parameter of the trees does not fit: {error}") from None
-        return Settings(self.aim, self.n_estimators, tree, self.shared, self.n_jobs)
+        if self.shared is not None and not isinstance(self.shared, bool):
+            raise ParameterError(f"shared={self.shared!r} is neither True nor False nor None.")
+        tree = check_tree(self.max_depth, self.max_features, self.min_samples_leaf)
+        shares_rows = self.shared is True
+        asks_others = self.shared is None
+        return Settings(self.aim, self.n_estimators, tree, shares_rows, asks_others, self.n_jobs)
 
     # Tables and tasks
 
@@ -215,7 +185,7 @@ class LifelongModel(Learner):
     ) -> tuple[Table, Texts]:
         """The table without its task column, and each row's task."""
         table = table_of(X)
-        column = self._column_of_tasks(X, table)
+        column = column_of_tasks(self.task_column, X, table)
         if column is not None and task is not None:
             raise InputError(
                 f"The tasks are in column {column!r} (task_column), and task= was given as well. "
@@ -235,20 +205,6 @@ class LifelongModel(Learner):
             return table, Texts(codes, [check_task_name(task)])
         return table, names_per_row(task, len(table))
 
-    def _column_of_tasks(self, X: Any, table: Table) -> str | None:
-        column = self.task_column
-        if column is None or isinstance(column, str):
-            return column
-        if not isinstance(column, int | np.integer) or isinstance(column, bool):
-            raise ParameterError(f"task_column={column!r} is neither a name nor a position.")
-        if not is_frame(X):
-            return f"x{column}"
-        if str(column) in table.columns:  # a frame whose columns are called 0, 1, 2, …
-            return str(column)
-        raise ParameterError(
-            f"task_column={column!r} is a number, and X is a frame. Give the name of the column."
-        )
-
     def _only_task(self, n_rows: int, known: TablesKnown | None) -> Texts:
         """All rows are of the one task there is."""
         codes = np.zeros(n_rows, dtype=np.int32)
@@ -258,54 +214,21 @@ class LifelongModel(Learner):
             raise self._say_which_task()
         return Texts(codes, list(known.tasks))
 
-    def _by_position(self, known: TablesKnown, table: Table) -> Table:
-        """An array as a table: without names it must have the columns of before, in their order."""
-        names = list(known.columns.by_name)
-        owner = type(self).__name__
-        if len(table.columns) != len(names):
-            task_column = int(self.task_column is not None)
-            raise InputError(
-                f"X has {len(table.columns) + task_column} features, but {owner} is expecting "
-                f"{len(names) + task_column} features as input.",
-                see=PAGE,
-            )
-        if list(table.columns) == names:
-            return table
-        warnings.warn(
-            f"X does not have valid feature names, but {owner} was fitted with feature names: its "
-            "columns are taken in their order.",
-            UserWarning,
-            stacklevel=2,
-        )
-        new_name = dict(zip(table.columns, names, strict=True))
-        columns = {new_name[name]: values for name, values in table.columns.items()}
-        booleans = frozenset(new_name[name] for name in table.booleans)
-        return Table(columns, booleans, len(table))
-
     def _asked(self, known: TablesKnown, X: Any, task: TaskPerRow) -> Asked:
         table, names = self._table_and_tasks(X, task, known)
         if is_frame(X):
             check_spelling(table, known.columns)
         else:
-            table = self._by_position(known, table)
+            table = by_position(table, known.columns, self)
         found: list[TaskName | None] = []
         for name in names.values:
             if name in known.tasks:
                 found.append(name)
             elif self.on_unseen == "raise":
-                raise self._unknown(known, name)
+                raise unknown_task(name, known.tasks)
             else:
                 found.append(None)
         return Asked(known.columns.rows(table), found, names.codes.astype(np.intp))
-
-    def _unknown(self, known: TablesKnown, task: TaskName) -> UnknownTaskError:
-        hint = did_you_mean(task, known.tasks)
-        names = ", ".join(map(repr, list(known.tasks)[:_FEW]))
-        return UnknownTaskError(
-            f"Unknown task {task!r}.{hint} Known are {len(known.tasks)} tasks, such as {names}. "
-            'With on_unseen="pooled" it would be answered by what all tasks have in common.',
-            see=PAGE,
-        )
 
     def _answers(self, known: TablesKnown, X: Any, task: TaskPerRow) -> Answers:
         """Probabilities (n, K) in the order of ``known.labels``, or numbers (n, 1)."""
@@ -364,7 +287,8 @@ class LifelongModel(Learner):
 
         def explained(known: TablesKnown) -> TableExplanation:
             if X is not None:
-                trials = self._given_trials(known, X, y, task)
+                given = self.trials(known, X, y, task)
+                trials = {name: [trial] for name, trial in given.items() if name is not None}
             else:
                 names = list(known.tasks)
                 if task is not None:
@@ -376,10 +300,10 @@ class LifelongModel(Learner):
 
         return self._ask(explained)
 
-    def _given_trials(
-        self, known: TablesKnown, X: Any, y: Any, task: TaskPerRow
-    ) -> dict[TaskName, list[Trial]]:
-        """Rows that a user has kept back, by task."""
+    def trials(
+        self, known: TablesKnown, X: Any, y: Any, task: TaskPerRow = None
+    ) -> dict[TaskName | None, Trial]:
+        """Rows that a user has kept back, by task; rows of tasks that are not known under None."""
         check_same_index(X, y)
         asked = self._asked(known, X, task)
         labels = self._targets(y, len(asked.X))
@@ -387,11 +311,7 @@ class LifelongModel(Learner):
         if grown.n_answers > known.n_answers:
             new = grown.labels[known.n_answers :].tolist()
             raise InputError(f"No task has learnt the label {new[0]!r} in y.", see=PAGE)
-        return {
-            name: [Trial(known, asked.X[rows], targets[rows])]
-            for name, rows in by_task(asked)
-            if name is not None
-        }
+        return {name: Trial(known, asked.X[rows], targets[rows]) for name, rows in by_task(asked)}
 
     # What every learner has
 
@@ -401,7 +321,8 @@ class LifelongModel(Learner):
         return TablesKnown(seed, in_shape)
 
     def _learn(self, known: TablesKnown, lesson: Lesson) -> TablesKnown:
-        raise NotImplementedError("tables are learnt by partial_fit")
+        del known, lesson
+        raise UnsupportedError("Tables are learnt by fit and partial_fit.", see=PAGE)
 
     def _posteriors(self, known: TablesKnown, X: Rows, task: TaskName) -> NDArray[np.float64]:
         return self._answers(known, X, task)

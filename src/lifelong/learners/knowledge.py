@@ -7,12 +7,14 @@ as a whole or not at all.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lifelong._validation import Codes, Labels, Rows
+from lifelong._labels import Codes, Labels
+from lifelong._validation import Rows
 from lifelong.channels.base import FittedChannel, Weights, join_weights
 from lifelong.encoders.base import FittedEncoder, Mask, take_rows
 from lifelong.learners.density import Density, Scaling
@@ -28,6 +30,7 @@ from lifelong.schema import (
     Maybe,
     Places,
     Record,
+    Several,
     SplitByEncoder,
     TaskNames,
     maybe,
@@ -54,7 +57,7 @@ class TaskRecord:
     class_counts: NDArray[np.int64]  # (K,)
     class_weights: Weights | None = None  # (K,): their sample weights, if any row ever had one
 
-    @property
+    @cached_property
     def n_rows(self) -> int:
         """Training rows seen so far."""
         return int(self.class_counts.sum())
@@ -76,7 +79,7 @@ class StoredRows:
     # which of the task's rows, in order of arrival; None: all of them
     rows: NDArray[np.intp] | None = saved(maybe(Places("n", below="n_rows")), default=None)
     weights: Weights | None = saved(maybe(Array("float64", ("n",))), default=None)
-    # (n,) or (n, B): rows that the task's own encoder has trained on
+    # (n,) or (n, B): rows that the task's own encoder has trained on, or that shared ones may
     in_bag: Mask | None = saved(
         maybe(AnyOf((Array("bool", ("n",)), Array("bool", ("n", None))))), default=None
     )
@@ -88,8 +91,10 @@ class StoredRows:
             rows = np.concatenate([self.rows, more.rows])
         in_bag = None
         if self.in_bag is not None:
-            unseen = np.zeros((len(more.y), *self.in_bag.shape[1:]), dtype=bool)
-            in_bag = np.concatenate([self.in_bag, unseen])
+            new = more.in_bag
+            if new is None:
+                new = np.zeros((len(more.y), *self.in_bag.shape[1:]), dtype=bool)
+            in_bag = np.concatenate([self.in_bag, new])
         return StoredRows(
             np.concatenate([self.X, more.X]),
             np.concatenate([self.y, more.y]),
@@ -165,6 +170,7 @@ class Knowledge(TasksKnown):
     A task's *address* is the name under which it was learnt: its encoder and its randomness go by
     it for good. ``addresses`` has those that differ from the task's name. ``shares`` has encoders
     from outside whose trees count less than a vote each: no such encoder may outvote one of ours.
+    ``shared`` has the encoders that were trained on rows of several tasks, in order.
     """
 
     encoders: Mapping[TaskName, FittedEncoder] = saved(
@@ -190,6 +196,7 @@ class Knowledge(TasksKnown):
     shares: Mapping[TaskName, float] = saved(
         InManifest(ByName(SHARE)), later=True, default_factory=dict
     )
+    shared: tuple[TaskName, ...] = saved(InManifest(Several(TaskNames())), later=True, default=())
     scaling: Scaling | None = saved(
         Maybe(InFile("values", Record(Scaling))), later=True, default=None
     )
@@ -235,6 +242,7 @@ class Knowledge(TasksKnown):
             memory=chosen(self.memory, task),
             densities=densities,
             shares=chosen(self.shares, address),
+            shared=(),
             version=None,
         )
 
@@ -269,8 +277,23 @@ class Knowledge(TasksKnown):
         densities = {name: density.only(left) for name, density in self.densities.items()}
         shares = without(self.shares, address)
         return replace(
-            self, encoders=encoders, channels=channels, densities=densities, shares=shares
+            self,
+            encoders=encoders,
+            channels=channels,
+            densities=densities,
+            shares=shares,
+            shared=tuple(name for name in self.shared if name != address),
         )
+
+    def sizes(self) -> dict[str, int]:
+        """How many parameters; bytes of encoders, of channels with densities, of stored rows."""
+        densities = sum(density.nbytes for density in self.densities.values())
+        return {
+            "parameters": sum(encoder.n_parameters for encoder in self.encoders.values()),
+            "encoders": sum(encoder.nbytes for encoder in self.encoders.values()),
+            "channels": sum(channel.nbytes for channel in self.channels.values()) + densities,
+            "rows": sum(stored.nbytes for stored in self.memory.values()),
+        }
 
     def renamed(self, old: TaskName, new: TaskName) -> "Knowledge":
         """With another name for a task; its address stays."""

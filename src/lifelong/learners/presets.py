@@ -20,6 +20,7 @@ from lifelong.channels import (
 from lifelong.encoders.base import ComparableEncoder, Encoder, SharingEncoder
 from lifelong.encoders.forest import ForestEncoder, flatten
 from lifelong.exceptions import ParameterError
+from lifelong.learners.algorithms import Parts
 from lifelong.learners.silly import Silly, choose_channel
 from lifelong.nets.recipe import Recipe
 
@@ -211,6 +212,12 @@ class SillyNetwork(Silly):
         Networks per task, side by side. Each trains in full: two take twice as long as one.
     device : str, default "auto"
         Where networks train, in torch's words; ``"auto"`` is the GPU where there is one.
+    shared : int, optional
+        Tasks share networks: two for each unit, at most four. With every new task (among many, with
+        a tenth more of them) they go on training, on the stored rows of all tasks. A task reads
+        these, and no other task's. Training takes ``shared`` times the row passes of a network per
+        task. None, the default: tasks share nothing, as in the paper. It takes ridge channels and
+        stored rows: ``replay=0`` is an error.
     encoder : Encoder, optional
         Such as a :class:`~lifelong.PretrainedEncoder`; takes the place of everything about networks
         above, which must then be left alone. A frozen one serves all tasks: ``budget=1``.
@@ -277,6 +284,7 @@ class SillyNetwork(Silly):
         layer: Literal["last", "middle"] = "last",
         n_networks: int = 1,
         device: str = "auto",
+        shared: int | None = None,
         encoder: Encoder | None = None,
         budget: int | None = None,
         keep: Literal["first", "useful"] = "first",
@@ -298,6 +306,7 @@ class SillyNetwork(Silly):
         self.layer = layer
         self.n_networks = n_networks
         self.device = device
+        self.shared = shared
         self.encoder = encoder  # type: ignore[assignment]
         self.budget = budget
         self.keep = keep
@@ -323,6 +332,33 @@ class SillyNetwork(Silly):
         if parameters.get("encoder") is None:
             ours |= {"layer": "middle", "max_samples": 0.85, "recipe": "strong"}
         return cls(**{**ours, **parameters})
+
+    def _parts(self) -> Parts:
+        parts = super()._parts()
+        if self.shared is None:
+            return parts
+        check_count(self.shared, "shared")
+        if self.replay == 0:
+            raise ParameterError(
+                f"shared={self.shared!r} trains networks on stored rows of all tasks, and replay=0 "
+                "stores none. Use shared=None, or replay above 0."
+            )
+        if self.budget is not None:
+            raise ParameterError(
+                f"shared={self.shared!r} bounds the networks that a task reads. Leave "
+                f"budget={self.budget!r} out, or use shared=None."
+            )
+        if self.encoder is not None:
+            raise ParameterError(
+                f"shared={self.shared!r} trains networks, and encoder= takes their place. Use "
+                "shared=None, or leave the encoder out."
+            )
+        if not isinstance(parts.channel, RidgeChannel):
+            raise ParameterError(
+                f"shared={self.shared!r} takes channel='ridge': other channels cannot tell which "
+                "rows a shared network has trained on."
+            )
+        return replace(parts, shared=self.shared)
 
     def training_recipe(self) -> Recipe:
         """How networks are trained: the recipe, with ``epochs``, ``lr`` and ``batch_size``."""

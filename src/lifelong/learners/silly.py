@@ -14,7 +14,7 @@ from lifelong.channels.base import Channel, FittedChannel
 from lifelong.encoders.base import Encoder, FittedEncoder
 from lifelong.engines import current
 from lifelong.exceptions import InputError, ParameterError, PersistenceError
-from lifelong.learners import algorithms
+from lifelong.learners import algorithms, many, shared_networks
 from lifelong.learners.algorithms import Parts
 from lifelong.learners.base import Answer, Learner
 from lifelong.learners.density import Density, Scaling
@@ -173,6 +173,10 @@ class Silly(Learner):
             self.n_jobs,
         )
 
+    def parts(self) -> Parts:
+        """Encoder, channel and settings, checked: what the algorithms take."""
+        return self._parts()
+
     def _encoder(self) -> Encoder:
         return self.encoder
 
@@ -186,7 +190,10 @@ class Silly(Learner):
     # Learning
 
     def _learn(self, known: Knowledge, lesson: Lesson) -> Knowledge:
-        return algorithms.learn(known, lesson, self._parts())
+        parts = self._parts()
+        if parts.shared is not None:
+            return shared_networks.learn(known, lesson, parts)
+        return algorithms.learn(known, lesson, parts)
 
     def partial_fit_many(self, tasks: Iterable[Task]) -> Self:
         """Learn many new tasks: as if by :meth:`partial_fit` one by one, bit for bit.
@@ -214,10 +221,14 @@ class Silly(Learner):
                 return known
             _check_new(known, [lesson.task for lesson in lessons])
             parts = self._parts()
-            independent = algorithms.are_independent(known, len(lessons), parts)
+            if parts.shared is not None:
+                for lesson in lessons:
+                    known = shared_networks.learn(known, lesson, parts)
+                return known
+            independent = many.are_independent(known, len(lessons), parts)
             if current() is not None and self.store is None and independent:
-                return algorithms.learn_on_cluster(known, lessons, parts)
-            return algorithms.learn_many(known, lessons, parts)
+                return many.learn_on_cluster(known, lessons, parts)
+            return many.learn_many(known, lessons, parts)
 
         return self._update(learnt)
 
@@ -275,7 +286,11 @@ class Silly(Learner):
     def _forget(self, known: Knowledge, task: TaskName, *, encoder: bool) -> Knowledge:
         address = known.address(task)
         known = known.without_task(task)
-        if encoder and address in known.encoders:
+        if not encoder:
+            return known
+        if known.shared:
+            return shared_networks.forget(known, address, self._parts())
+        if address in known.encoders:
             return known.without_encoder(address)
         return known
 
@@ -285,7 +300,8 @@ class Silly(Learner):
     def alone(self, task: TaskName) -> "Silly | None":
         """A copy that knows ``task`` alone, with the encoder it trained itself.
 
-        Encoders depend on no other task. None if the task has no encoder of its own.
+        Encoders depend on no other task. None if the task has no encoder of its own, or if tasks
+        share networks: then its own has begun at a shared one.
 
         Parameters
         ----------
@@ -294,7 +310,7 @@ class Silly(Learner):
         """
         everything = self._learnt("knowledge_")
         known = everything.only(self._known_task(everything, task))
-        if known is None:
+        if known is None or everything.shared:
             return None
         single = copy(self)
         single.store = None
@@ -354,14 +370,8 @@ class Silly(Learner):
 
         Where tasks' rows lie counts as channels.
         """
-        known = self._learnt("knowledge_")
-        densities = sum(density.nbytes for density in known.densities.values())
-        return {
-            "parameters": sum(encoder.n_parameters for encoder in known.encoders.values()),
-            "encoders": sum(encoder.nbytes for encoder in known.encoders.values()),
-            "channels": sum(channel.nbytes for channel in known.channels.values()) + densities,
-            "rows": sum(stored.nbytes for stored in known.memory.values()),
-        }
+        known: Knowledge = self._learnt("knowledge_")
+        return known.sizes()
 
     def plain_models(self, n_tasks: int) -> dict[str, Any]:
         """None: nobody knows the plain counterpart of an encoder that a user brings.

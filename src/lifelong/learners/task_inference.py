@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
-from lifelong._validation import Codes
+from lifelong._labels import Codes
 from lifelong.channels.base import Seen
 from lifelong.encoders.base import Representation
 from lifelong.learners.density import Array, Density, Gaussians, covariance, distances, projection

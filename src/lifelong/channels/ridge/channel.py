@@ -18,6 +18,7 @@ from lifelong.channels.base import Posteriors, Seen, n_rows_of, no_counts, prior
 from lifelong.channels.ridge.mixing import Opinion, mix
 from lifelong.channels.ridge.readings import cross_task, in_task
 from lifelong.channels.ridge.settings import DEFAULT, RidgeSettings
+from lifelong.channels.ridge.several import trained_on_task
 from lifelong.channels.ridge.solver import LinearMap, Scores, features
 from lifelong.channels.ridge.views import View
 from lifelong.encoders.base import Representation
@@ -142,18 +143,25 @@ class FittedRidge:
             scores += linear.scores(features(representations[name], self.views[name].n_leaves))
         return softmax(self.readout.temperature * scores)
 
+    @property
+    def reads(self) -> Collection[TaskName]:
+        """The encoders whose representations it needs."""
+        return self.views.keys()
+
     @cached_property
     def readout(self) -> "Readout":
         """The solution: solved when it is first needed."""
         n_classes = len(self.class_counts)
         equal = self.weights == "equal"
-        own_name = next((u for u, view in self.views.items() if view.in_bag is not None), None)
+        trained = {u: view for u, view in self.views.items() if view.in_bag is not None}
         own_view = None
         own = None
-        if own_name is not None:
-            own_view = self.views[own_name]
+        if len(trained) == 1:
+            [(own_name, own_view)] = trained.items()
             own = in_task(own_name, own_view, n_classes, self.settings)
-        others = {u: view for u, view in self.views.items() if u != own_name}
+        elif trained:
+            own = trained_on_task(trained, n_classes, self.settings)
+        others = {u: view for u, view in self.views.items() if u not in trained}
         groups = [
             cross_task(group, n_classes, self.settings, own_view, equal=equal)
             for group in by_rows(others)

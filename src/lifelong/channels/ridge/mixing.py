@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lifelong._validation import Codes
+from lifelong._labels import Codes
 from lifelong.channels.base import Weights
 from lifelong.channels.ridge.settings import STACKING_WEIGHTS, TEMPERATURES
 from lifelong.channels.ridge.solver import LinearMap, Scores, rms

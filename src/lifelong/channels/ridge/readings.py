@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lifelong._validation import Codes
+from lifelong._labels import Codes
 from lifelong.channels.base import Weights
 from lifelong.channels.ridge.mixing import Opinion, stacking_weight
 from lifelong.channels.ridge.settings import RidgeSettings
@@ -250,7 +250,7 @@ def _network(
         return regression
     return both(
         regression,
-        _answer(name, view, unseen, n_classes),
+        answered(name, view, unseen, n_classes),
         view.y[unseen],
         view.class_shares(n_classes),
         weights=_weights_of(view, unseen),
@@ -279,12 +279,17 @@ def _layers(
     return Reading.of({name: whole}, solution.loo[unseen], Y[unseen], _weights_of(view, unseen))
 
 
-def _answer(name: TaskName, view: View, unseen: Mask, n_classes: int) -> Reading:
+def answered(name: TaskName, view: View, unseen: Mask, n_classes: int) -> Reading:
     """The last columns are posteriors of the first classes (there may be later ones)."""
     A = view.features()
     Y = view.targets(n_classes)
-    first = view.n_answers - A.shape[1]
-    coefficients = np.eye(A.shape[1], n_classes, k=first, dtype=np.float32)
+    first = A.shape[1] - view.n_answers
+    n_known = min(view.n_answers, n_classes)
+    if view.about_task is not None:  # of an encoder that has trained on several tasks
+        first += view.about_task[0]
+        n_known = min(view.about_task[1], n_classes)
+    coefficients = np.zeros((A.shape[1], n_classes), dtype=np.float32)
+    coefficients[first : first + n_known, :n_known] = np.eye(n_known, dtype=np.float32)
     answer = LinearMap(coefficients, -view.class_shares(n_classes))
     scores = answer.scores(A)[unseen]
     return Reading.of({name: answer}, scores, Y[unseen], _weights_of(view, unseen))

@@ -1,13 +1,14 @@
 """What a ridge channel keeps of a task's rows, by encoder."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lifelong._validation import Codes
+from lifelong._labels import Codes
 from lifelong.channels.base import Seen, Weights, join_weights
 from lifelong.channels.ridge.settings import DEFAULT, RidgeSettings
 from lifelong.channels.ridge.solver import (
@@ -19,13 +20,14 @@ from lifelong.channels.ridge.solver import (
     kernel,
     solve,
 )
-from lifelong.encoders.base import Mask, Representation
+from lifelong.encoders.base import Mask, Representation, take_rows
 from lifelong.schema import (
     AnyOf,
     Array,
     Exactly,
     Places,
     Represented,
+    Several,
     Whole,
     maybe,
     saved,
@@ -62,7 +64,20 @@ class View:
     # so many of the last columns are the encoder's own posteriors over its own classes
     n_answers: int = saved(Whole(0, _most_answers), default=0)
     weights: Weights | None = saved(maybe(Array("float64", ("n",))), default=None)
+    # the first of these posteriors that is about the task's own classes, and how many are
+    about_task: tuple[int, ...] | None = saved(
+        maybe(Several(Whole(0))), omit_default=True, default=None
+    )
     settings: RidgeSettings = DEFAULT
+
+    def problem(self, lengths: Mapping[str, Any]) -> str | None:
+        """What a file has wrong: answers about the task where there are none."""
+        del lengths
+        if self.about_task is None:
+            return None
+        if len(self.about_task) != 2 or sum(self.about_task) > self.n_answers:
+            return "has answers about the task that are not there"
+        return None
 
     @classmethod
     def of(cls, seen: Seen, settings: RidgeSettings) -> "View":
@@ -82,6 +97,7 @@ class View:
             chosen.in_bag,
             seen.n_answers,
             chosen.weights,
+            seen.about_task,
             settings,
         )
 
@@ -102,8 +118,20 @@ class View:
             in_bag,
             self.n_leaves,
             self.n_answers,
+            self.about_task,
         )
         return View.of(both, self.settings)
+
+    def take(self, which: Mask | Positions) -> "View":
+        """Some of the rows."""
+        return replace(
+            self,
+            Z=self.Z[which],
+            y=self.y[which],
+            rows=self.rows[which],
+            in_bag=take_rows(self.in_bag, which),
+            weights=take_rows(self.weights, which),
+        )
 
     def targets(self, n_classes: int) -> Scores:
         """Centred class indicators (n, K)."""

@@ -1,0 +1,81 @@
+"""Answers to rows of one task of a table: the mix of its opinions."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifelong._validation import Rows
+from lifelong.channels import stacking
+from lifelong.encoders.answers import Aim, Answers
+from lifelong.learners.table_knowledge import IMPOSSIBLE, TablesKnown, in_all_columns
+from lifelong.learners.table_others import MOST_OTHERS, mean_of_others
+from lifelong.tasks.base import TaskName
+
+
+def answer(known: TablesKnown, X: Rows, task: TaskName | None, aim: Aim) -> Answers:
+    """Probabilities (n, K) of all labels, or numbers (n, 1), for rows of one task.
+
+    A task that is not known is answered by what all tasks share.
+    """
+    if task is not None and aim == "classes" and known.knows_one_of_many(task):
+        return _as_unseen(known, X, task)
+    if task not in known.tasks and known.asks_others:
+        answers = mean_of_others(known, X, list(known.tasks)[:MOST_OTHERS])
+        if aim == "number":
+            return answers
+        return _probabilities(known, answers[None], np.ones(1), None)
+    if task not in known.tasks and (known.shared is None or known.shared.forest is None):
+        # Tasks that share nothing, or one task, which is all that is known.
+        return np.asarray(np.mean([answer(known, X, each, aim) for each in known.tasks], axis=0))
+    opinions = []
+    weights = np.array(known.unseen)
+    centre = None
+    if task in known.tasks:
+        assert task is not None
+        opinions.append(known.forests[task].answers(X))
+        weights = known.channels[task].weights
+        centre = known.channels[task].centre
+        if known.asks_others:
+            opinions.append(mean_of_others(known, X, known.channels[task].others))
+    if known.shared is not None:
+        opinions += known.shared.answers(X, task, centre)
+    answers = np.stack([in_all_columns(found, known) for found in opinions])
+    return mix_of(known, answers, weights, task, aim)
+
+
+def mix_of(
+    known: TablesKnown,
+    answers: Answers,
+    weights: NDArray[np.float64],
+    task: TaskName | None,
+    aim: Aim,
+) -> Answers:
+    """The mix of opinions (J, n, K): probabilities (n, K), or numbers (n, 1)."""
+    if aim == "number":
+        filled = np.where(np.isnan(answers), np.nanmean(answers, axis=0), answers)
+        mean: Answers = np.tensordot(weights, filled, axes=1)
+        return mean
+    return _probabilities(known, answers, weights, task)
+
+
+def _as_unseen(known: TablesKnown, X: Rows, task: TaskName) -> Answers:
+    """What all tasks share answers for a task of one label; only its rows' mean is its own."""
+    if known.shared is None:
+        answers = mean_of_others(known, X, known.channels[task].others)
+        return _probabilities(known, answers[None], np.ones(1), task)
+    opinions = known.shared.answers(X, None, known.channels[task].centre)
+    answers = np.stack([in_all_columns(found, known) for found in opinions])
+    return _probabilities(known, answers, np.array(known.unseen), task)
+
+
+def _probabilities(
+    known: TablesKnown, answers: Answers, weights: NDArray[np.float64], task: TaskName | None
+) -> Answers:
+    """The mix of opinions (J, n, K), by how probable it is that the task has a label at all."""
+    logs = stacking.log_opinion(np.nan_to_num(answers, nan=1 / known.n_answers))
+    shares = known.label_shares(task)
+    found = stacking.mixed(weights, logs) * shares
+    impossible = shares <= IMPOSSIBLE
+    if impossible.any():  # however sure the opinions of tasks unlike this one are
+        best = found[:, ~impossible].max(axis=1, keepdims=True)
+        found[:, impossible] = np.minimum(found[:, impossible], IMPOSSIBLE * best)
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
