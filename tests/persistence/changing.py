@@ -8,9 +8,9 @@ import numpy as np
 from small import OURS, rows
 
 from lifelong import Store
-from lifelong.persistence import store
+from lifelong.persistence import saving
 
-store.MAPPED_FROM = 1  # every file
+saving.MAPPED_FROM = 1  # every file
 
 
 def change(path: Path, dtype: str) -> None:

@@ -67,7 +67,7 @@ def start_and_kill(folder: Path, stored: bool, chance: random.Random) -> tuple[i
     process = SERVER.Process(target=work, args=(folder, theirs, stored))
     process.start()
     theirs.close()
-    last = ours.recv()
+    first = last = ours.recv()
     begun = time.monotonic()
     if chance.random() < 0.8 and last < MOST - 2:
         last = ours.recv()
@@ -84,6 +84,8 @@ def start_and_kill(folder: Path, stored: bool, chance: random.Random) -> tuple[i
             last = ours.recv()
         except EOFError:
             break
+    if last == first:  # else a machine that has become slower never comes past this lesson
+        _LESSON[0] *= 1.2
     return last, killed
 
 

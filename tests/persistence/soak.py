@@ -2,7 +2,7 @@
 """The long tests behind ``make soak``; the figures in docs/reliability.md come from here.
 
 ``python tests/persistence/soak.py PART`` runs one of kills, interrupts, faults, two, fuzz,
-coverage, readers, cycles, tasks, classes, rows, growth; without a part, all of them.
+coverage, onnx, readers, cycles, tasks, classes, rows, growth, sdist; without a part, all of them.
 """
 
 import argparse
@@ -28,8 +28,11 @@ from forked import interrupt_often
 from fuzzing import fresh_folder, outcome, put
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
+from installing import install_both
 from killing import kill_often
 from mutations import mutate, read
+from onnx_mutations import mutate as mutate_onnx
+from onnx_mutations import real_file, refusals
 from reading import watch
 from small import OURS, forest, network, rows, same_answers, taught
 from two_learners import TwoLearners
@@ -51,13 +54,20 @@ SLACK = 4_000_000  # bytes beside twice the file: Python's own objects, and torc
 
 def kills(base: Path, scale: float) -> None:
     """Kill -9 during save and during stored partial_fit."""
-    print(kill_often(base, kills=max(5, round(200 * scale)), seed=1))
+    figures = kill_often(base, kills=max(5, round(200 * scale)), seed=1)
+    print(figures)
+    assert figures["directories"] >= figures["kills"] / 40, "killed in the same lesson every time"
+    assert figures["leftovers"], "never killed while files were written"
 
 
 def interrupts(base: Path, scale: float) -> None:
     """Ctrl-C at random moments of stored partial_fit and of partial_fit and save."""
     for kind in ("store", "save"):
-        print(kind, interrupt_often(base / kind, max(5, round(100 * scale)), seed=1, kind=kind))
+        times = max(5, round(100 * scale))
+        figures = interrupt_often(base / kind, times, seed=1, kind=kind)
+        print(kind, figures)
+        assert figures["during"] >= times / 10, "interrupted after the work was done"
+        assert figures["learnt"], "no lesson ever ended"
 
 
 def two(base: Path, scale: float) -> None:
@@ -172,6 +182,18 @@ def coverage(base: Path, scale: float) -> None:
     )
     print("\n".join(line for line in done.stderr.splitlines() if "DONE" in line or "Done" in line))
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+def onnx(base: Path, scale: float) -> None:
+    """Mutated ONNX files at every door that takes an encoder: refused, and nothing is opened."""
+    base.mkdir()
+    real = real_file(base)
+    refusals(real, base)
+    figures: Counter[str] = Counter()
+    for number in range(round(30_000 * scale)):
+        variant = mutate_onnx(real, random.Random(f"onnx-{number}"))
+        figures.update(refusals(variant, base, measured=number % 25 == 0))
+    print(f"{sum(figures.values())} files: {dict(figures)}")
 
 
 def readers(base: Path, scale: float) -> None:
@@ -316,6 +338,11 @@ def growth(base: Path, scale: float) -> None:
                 )
 
 
+def sdist(base: Path, scale: float) -> None:
+    """The sdist in empty venvs: with pinned versions, and with the oldest that are allowed."""
+    print("\n".join(install_both(base)))
+
+
 def _manifest(folder: Path) -> int:
     return (folder / "manifest.json").stat().st_size
 
@@ -335,12 +362,14 @@ PARTS = {
         two,
         fuzz,
         coverage,
+        onnx,
         readers,
         cycles,
         tasks,
         classes,
         rows_,
         growth,
+        sdist,
     )
 }
 

@@ -16,8 +16,8 @@ from small import QUICK, forest, network, rows, taught
 from lifelong import SillyNetwork, export_encoder, import_encoder
 from lifelong.exceptions import InputError, PersistenceError
 from lifelong.persistence.arrays import pack, unpack
+from lifelong.persistence.checking import Arrays
 from lifelong.persistence.exchange import _in_order, _seal
-from lifelong.persistence.kinds import Arrays
 from lifelong.persistence.text import Unfit
 
 

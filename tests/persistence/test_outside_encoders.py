@@ -11,9 +11,9 @@ from lifelong import ForestChannel, SillyForest, export_encoder, import_encoder,
 from lifelong.encoders.forest import FittedForest, ForestEncoder
 from lifelong.exceptions import PersistenceError
 from lifelong.persistence.arrays import pack, unpack
+from lifelong.persistence.checking import Arrays
 from lifelong.persistence.exchange import _seal
 from lifelong.persistence.forests import Nodes, StoredTrees
-from lifelong.persistence.kinds import Arrays
 
 
 def forest_of(n_trees, left, right, feature, threshold, n_features=4):

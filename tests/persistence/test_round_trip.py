@@ -13,20 +13,22 @@ from small import OURS, QUICK, forest, network, rows, same_answers, taught
 
 from lifelong import Recipe, RidgeChannel, SillyForest, SillyNetwork, load, save
 from lifelong.exceptions import NotLearntError, PersistenceError
-from lifelong.references import CONTROLS, REFERENCES
+from lifelong.references import BOUNDS, CONTROLS, REFERENCES
 
 REFERENCE = {
     **{
         name: {"network": (6,), "recipe": QUICK}
-        for name in REFERENCES
-        if name not in ("randumb", "df-cnn")
+        for name, entry in {**REFERENCES, **BOUNDS}.items()
+        if entry.trains_network
     },
     "er": {"network": (6,), "recipe": QUICK, "capacity": 9},
     "a-gem": {"network": (6,), "recipe": QUICK, "rows_per_class": 3, "reference_size": 20},
     "df-cnn": {"network": "cnn", "width": 0.05, "recipe": QUICK},
     "lmc": {"network": (6, 6), "recipe": QUICK, "threshold": -100.0},  # so that modules are added
     "model-zoo": {"network": (6,), "recipe": QUICK, "tasks_per_round": 2},
+    "der++": {"network": (6,), "recipe": QUICK, "capacity": 9},
     "randumb": {"n_features": 30},
+    "ranpac": {"n_features": 30},
     "single": {"network": (6,), "recipe": QUICK},
     "rf": {"n_estimators": 3},
 }
@@ -34,7 +36,7 @@ REFERENCE = {
 
 def learners():
     yield from ((name, make, shape) for name, (make, shape) in OURS.items())
-    for name, factory in {**REFERENCES, **CONTROLS}.items():
+    for name, factory in {**REFERENCES, **CONTROLS, **BOUNDS}.items():
         parameters = REFERENCE[name]
         shape = (2, 8, 8) if name == "df-cnn" else (4,)
         yield name, lambda factory=factory, parameters=parameters: factory(0, **parameters), shape
@@ -62,7 +64,9 @@ def test_a_learner_comes_back_bit_for_bit_and_goes_on_learning_alike(make, shape
     assert same_answers(learner, load(tmp_path), shape)
 
 
-@pytest.mark.parametrize("name", ["ewc", "prognn", "tag", "model-zoo", "coscl", "lmc"])
+@pytest.mark.parametrize(
+    "name", ["ewc", "prognn", "tag", "model-zoo", "coscl", "lmc", "der++", "packnet", "hat"]
+)
 def test_references_on_images_come_back_too(name, tmp_path):
     learner = taught(REFERENCES[name](0, network="cnn", width=0.05, recipe=QUICK), 2, (2, 8, 8))
     save(learner, tmp_path)

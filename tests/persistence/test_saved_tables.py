@@ -25,7 +25,7 @@ def saved(request, tmp_path_factory):
     """A model with everything in it, boosted trees on few rows included, and its files."""
     folder = tmp_path_factory.mktemp("tables")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(boosted, "MIN_ROUNDS", 2)
+        patch.setattr(boosted, "MIN_ROWS", 20)
         model = taught(request.param())
     assert model.knowledge_.shared.boosted is not None
     save(model, folder)

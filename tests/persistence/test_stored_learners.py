@@ -93,7 +93,7 @@ def test_little_of_a_large_learner_is_in_memory(tmp_path):
 
 
 def test_large_files_are_mapped_and_never_changed(tmp_path, monkeypatch):
-    monkeypatch.setattr("lifelong.persistence.store.MAPPED_FROM", 1)
+    monkeypatch.setattr("lifelong.persistence.saving.MAPPED_FROM", 1)
     plain, learner = taught(forest(), 2), taught(forest(store=tmp_path), 2)
     again = forest(store=tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.glob("*.safetensors")}

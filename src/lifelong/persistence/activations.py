@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from lifelong.nets.architectures import SideBySide
-from lifelong.persistence.kinds import expect
+from lifelong.persistence.checking import expect
 
 _MOST = 2**20  # numbers between two layers: at most so many,
 _GROWTH = 256  # or so many for each number of the row

@@ -8,9 +8,10 @@ from lifelong._extras import require
 from lifelong._provided import found_at
 from lifelong.encoders.base import FittedEncoder
 from lifelong.learners.base import Learner
+from lifelong.persistence.checking import Arrays, Name, expect, keys
 from lifelong.persistence.directory import FileRef
 from lifelong.persistence.forests import MAX_TREES, pack_forest, unpack_forest
-from lifelong.persistence.kinds import Arrays, Name, expect, keys, packed, unpacked
+from lifelong.persistence.kinds import packed, unpacked
 from lifelong.persistence.known import note, noted
 from lifelong.persistence.parameters import encoder_to_json
 from lifelong.persistence.states import (
@@ -33,6 +34,7 @@ ENCODERS = {
     "forest": "lifelong.encoders.forest:FittedForest",
     "network": "lifelong.encoders.network:FittedNetwork",
     "pretrained": "lifelong.encoders.pretrained:FittedPretrained",
+    "shared-network": "lifelong.encoders.shared_network:SharedNetwork",
 }
 """The encoders that can be saved, by the word that stands for them in a file."""
 
@@ -58,6 +60,10 @@ def pack_encoder(encoder: FittedEncoder, in_shape: tuple[int, ...], arrays: Arra
         from lifelong.persistence import networks
 
         content = networks.pack_network(found, arrays, "network")
+    elif word == "shared-network":
+        from lifelong.persistence import shared_networks
+
+        content = shared_networks.pack_shared(found, arrays, word)
     elif word == "pretrained":
         from lifelong.persistence import pretrained
 
@@ -94,6 +100,13 @@ def unpack_encoder(
         trainer = getattr(learner, "encoder", None)
         settings = encoder_to_json(trainer)
         encoder = pretrained.unpack_fitted(content, arrays, "layers", trainer, settings, device)
+    elif kind == "shared-network":
+        from lifelong.persistence import shared_networks
+
+        network = user_network(learner)
+        encoder = shared_networks.unpack_shared(
+            content, arrays, kind, in_shape, network=network, device=device
+        )
     else:
         from lifelong.persistence import networks
 
@@ -114,6 +127,8 @@ def encoder_shape(encoder: FittedEncoder, in_shape: tuple[int, ...]) -> EncoderS
         from lifelong.persistence import pretrained
 
         return EncoderShape(pretrained.n_columns(found), 0)
+    if word == "shared-network":
+        found = found.network
     from lifelong.persistence import networks
 
     return EncoderShape(networks.n_columns(found, in_shape), 0)

@@ -16,6 +16,7 @@ from lifelong.exceptions import PersistenceError, UnknownTaskError, UnsupportedE
 from lifelong.learners.knowledge import Knowledge
 from lifelong.learners.silly import Silly
 from lifelong.persistence.arrays import pack, unpack
+from lifelong.persistence.checking import Arrays, Name, expect, keys
 from lifelong.persistence.directory import Directory, checksum
 from lifelong.persistence.encoders import (
     IN_SHAPE,
@@ -26,7 +27,7 @@ from lifelong.persistence.encoders import (
     word_of,
 )
 from lifelong.persistence.identity import identity
-from lifelong.persistence.kinds import Arrays, Name, expect, keys, unpacked
+from lifelong.persistence.kinds import unpacked
 from lifelong.persistence.manifest import FORMAT, check_format, versions
 from lifelong.persistence.text import Json, Unfit, explained
 

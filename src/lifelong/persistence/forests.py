@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sklearn.tree._tree import Tree
 
 from lifelong.encoders.forest import FittedForest, tree_from_nodes
-from lifelong.persistence.kinds import Arrays, CustomKind, Scope, expect, keys, unpack, unpacked
+from lifelong.persistence.checking import Arrays, Scope, expect, keys
+from lifelong.persistence.kinds import CustomKind, unpack, unpacked
 from lifelong.persistence.text import Json
 from lifelong.schema import Array, Whole
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from lifelong.persistence.kinds import Arrays, expect
+from lifelong.persistence.checking import Arrays, expect
 from lifelong.persistence.text import Unfit
 
 Module = TypeVar("Module", bound=nn.Module)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from lifelong.encoders.base import FittedEncoder
 from lifelong.encoders.forest import FittedForest
+from lifelong.persistence.checking import Arrays
 from lifelong.persistence.encoders import pack_encoder
-from lifelong.persistence.kinds import Arrays
 from lifelong.persistence.known import Notes
 from lifelong.persistence.text import Json, Unfit, to_json
 

@@ -19,7 +19,15 @@ class TaskSummary(NamedTuple):
     rows: int
     classes: int
     bytes: int  # of what belongs to the task alone: channel, densities, stored rows
-    encoder: bool  # whether there is an encoder of that name
+    encoder: bool  # whether there is an encoder, or a forest of a model of tables, of that name
+
+
+class ColumnSummary(NamedTuple):
+    """One column of a model of tables."""
+
+    name: str
+    kind: str
+    categories: int  # 0 for everything but categories
 
 
 class Summary(NamedTuple):
@@ -34,6 +42,8 @@ class Summary(NamedTuple):
     bytes: dict[str, int]  # by part of the state
     total: int  # bytes of all files, each once
     in_shape: tuple[int, ...]
+    shared: bool = False  # whether there is an encoder of the rows of all tasks
+    columns: tuple[ColumnSummary, ...] = ()  # of a model of tables
 
 
 def inspect(directory: str | Path) -> Summary:
@@ -43,7 +53,9 @@ def inspect(directory: str | Path) -> Summary:
     with explained(f"{place.path / MANIFEST} is damaged"):
         state = node["state"]
         records = tasks_from_json(node["tasks"])
-        encoders = {name for name, _ in state.get("encoders", [])}
+        # A model of tables has its tasks' own forests in the place of encoders.
+        own = [*state.get("encoders", []), *state.get("forests", [])]
+        encoders = {name for name, _ in own}
         return Summary(
             node["learner"],
             node["parameters"],
@@ -63,13 +75,23 @@ def inspect(directory: str | Path) -> Summary:
             {field: _total(files_in(value)) for field, value in state.items()},
             _total(files_in(state)) + len(place.read(MANIFEST)),
             tuple(node["in_shape"]),
+            state.get("shared") is not None,
+            _columns(state),
         )
+
+
+def _columns(state: Json) -> tuple[ColumnSummary, ...]:
+    found = state.get("columns") or {"columns": []}
+    return tuple(
+        ColumnSummary(column["name"], column["kind"], len(column["categories"]))
+        for column in found["columns"]
+    )
 
 
 def _bytes_of(state: Json, task: str | int) -> int:
     total = 0
     for field, entries in state.items():
-        if field == "encoders" or not isinstance(entries, list):
+        if field in ("encoders", "forests") or not isinstance(entries, list):
             continue
         for entry in entries:
             if not isinstance(entry, list) or len(entry) != 2:

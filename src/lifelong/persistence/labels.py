@@ -8,18 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from lifelong._validation import Labels
+from lifelong._labels import Labels
 from lifelong.learners.knowledge import TaskRecord
-from lifelong.persistence.kinds import (
-    Arrays,
-    CustomKind,
-    Name,
-    Scope,
-    expect,
-    keys,
-    packed,
-    unpacked,
-)
+from lifelong.persistence.checking import Arrays, Name, Scope, expect, keys
+from lifelong.persistence.kinds import CustomKind, packed, unpacked
 from lifelong.persistence.known import note, noted
 from lifelong.persistence.states import Node
 from lifelong.persistence.text import Json, Unfit

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from lifelong._cache import Cache
-from lifelong.persistence.kinds import Name
+from lifelong.persistence.checking import Name
 from lifelong.persistence.states import StoredMap
 from lifelong.persistence.text import Json
 

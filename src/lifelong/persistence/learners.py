@@ -11,9 +11,11 @@ from lifelong.learners import (
     SillyNetwork,
 )
 from lifelong.persistence.text import Json, Unfit
-from lifelong.references import CONTROLS, REFERENCES
+from lifelong.references import BOUNDS, CONTROLS, REFERENCES
 
-_REFERENCES = {factory.learner: factory for factory in (*REFERENCES.values(), *CONTROLS.values())}
+_REFERENCES = {
+    entry.learner: entry for table in (REFERENCES, CONTROLS, BOUNDS) for entry in table.values()
+}
 _OURS: Mapping[str, type[Learner]] = {
     "Silly": Silly,
     "SillyForest": SillyForest,

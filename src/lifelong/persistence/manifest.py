@@ -16,9 +16,10 @@ from lifelong.exceptions import PersistenceError
 from lifelong.learners.base import Learner
 from lifelong.learners.knowledge import TasksKnown
 from lifelong.persistence import parts as parts  # how values with a part per encoder are saved
+from lifelong.persistence.checking import expect, keys
 from lifelong.persistence.directory import MANIFEST, Directory
 from lifelong.persistence.encoders import IN_SHAPE, MAX_ROW, note_shapes
-from lifelong.persistence.kinds import expect, keys, packed, unpacked
+from lifelong.persistence.kinds import packed, unpacked
 from lifelong.persistence.labels import task_to_json, tasks_from_json
 from lifelong.persistence.learners import learner_class, name_of
 from lifelong.persistence.parameters import parameters_from_json, parameters_to_json
@@ -200,7 +201,7 @@ def _read_head(node: dict[str, Json], learner: Learner) -> TasksKnown:
     if names is not None:
         expect(len(names) == in_shape[0], "feature names", "are not one per column")
         names = np.array(names, dtype=object)
-    return learner.knowledge_class(seed, in_shape, names)
+    return learner.knowledge_for(in_shape)(seed, in_shape, names)
 
 
 def check_loadable(node: dict[str, Json], text: bytes, learner: Learner, frame: Frame) -> None:

@@ -10,9 +10,10 @@ import torch
 
 from lifelong.nets.randomness import private_randomness
 from lifelong.nets.training import choose_device
+from lifelong.persistence.checking import Arrays, Name, expect, keys
 from lifelong.persistence.directory import FileRef
 from lifelong.persistence.hollow import built_hollow, filled, tensors_of
-from lifelong.persistence.kinds import Arrays, Name, expect, keys, unpacked
+from lifelong.persistence.kinds import unpacked
 from lifelong.persistence.known import note, noted
 from lifelong.persistence.states import ElsewherePlace, Frame, Loading, Node, Saving, files_in
 from lifelong.persistence.text import Json, from_json

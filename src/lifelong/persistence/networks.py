@@ -21,8 +21,9 @@ from lifelong.nets.augmentation import Augment
 from lifelong.nets.randomness import private_randomness
 from lifelong.nets.training import choose_device
 from lifelong.persistence.activations import check_activations
+from lifelong.persistence.checking import Arrays, expect, keys
 from lifelong.persistence.hollow import built_hollow, filled, tensors_of
-from lifelong.persistence.kinds import Arrays, expect, keys, unpacked
+from lifelong.persistence.kinds import unpacked
 from lifelong.persistence.text import Json, Unfit
 from lifelong.schema import Kind, Number, Several, Whole
 

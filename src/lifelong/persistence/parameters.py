@@ -9,15 +9,8 @@ import numpy as np
 from lifelong.exceptions import PersistenceError
 from lifelong.learners.base import Learner
 from lifelong.nets.recipe import Recipe
-from lifelong.persistence.kinds import (
-    Arrays,
-    CustomKind,
-    Scope,
-    expect,
-    keys,
-    packed,
-    unpacked,
-)
+from lifelong.persistence.checking import Arrays, Scope, expect, keys
+from lifelong.persistence.kinds import CustomKind, packed, unpacked
 from lifelong.persistence.pretrained import MissingNetwork, brought
 from lifelong.persistence.text import Json
 from lifelong.schema import (
@@ -121,7 +114,7 @@ PARAMETERS: Mapping[str, Kind] = {
     **_forest_parameters(),
     "n_estimators": COUNT,
     "task_column": AnyOf((Exactly(None), Text(), Whole(0))),
-    "shared": FLAG,
+    "shared": AnyOf((Exactly(None), FLAG, COUNT)),
     "on_unseen": Text(("pooled", "raise")),
     "class_weight": Custom("class weight"),
     "encoder": maybe(ENCODER),
@@ -146,7 +139,13 @@ PARAMETERS: Mapping[str, Kind] = {
     **dict.fromkeys(("strength", "kernel_width"), maybe(Number())),
     **dict.fromkeys(("decay", "xi", "temperature", "b", "threshold", "regularisation"), Number()),
     **dict.fromkeys(("prior_temperature", "dropout", "cooperation", "validation"), Number()),
+    **dict.fromkeys(("alpha", "beta", "pruned", "sparsity", "largest_scale"), Number(0)),
+    "networks_per_task": maybe(COUNT),
     "ridge": Number(0),
+    "readout": Text(("softmax", "ridge")),
+    "basis_rows": COUNT,
+    "share": SHARE,
+    **dict.fromkeys(("energy", "energy_step", "auxiliary"), Number(0)),
     "flip": maybe(FLAG),
 }
 

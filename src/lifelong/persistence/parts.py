@@ -1,10 +1,11 @@
 """Values that consist of a part per encoder: channels, and where a task's rows lie (densities).
 
 A file holds the parts that were new at one save. It serves until one of its parts changes, so that
-a save after one more encoder writes the parts for that encoder alone.
+a save after one more encoder writes the parts for that encoder alone; every eighth time it also
+joins small files into a larger one, so that a value has few files however many parts it has.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,8 +13,9 @@ import numpy as np
 
 from lifelong import schema
 from lifelong._provided import found_at
+from lifelong.persistence.checking import Arrays, Name, Scope, expect, keys, name_pairs
 from lifelong.persistence.directory import FileRef
-from lifelong.persistence.kinds import Arrays, Name, Scope, expect, keys, name_pairs, pack, unpack
+from lifelong.persistence.kinds import pack, unpack
 from lifelong.persistence.known import note, noted
 from lifelong.persistence.states import (
     Frame,
@@ -27,6 +29,9 @@ from lifelong.persistence.states import (
 from lifelong.persistence.text import Json, Unfit
 
 Parts = Mapping[Name, Any]
+
+FILES_PER_LEVEL = 8
+"""Files of about one size that become one. More: longer manifests; fewer: more is written again."""
 
 
 class PartFile(NamedTuple):
@@ -172,6 +177,8 @@ def _save_parts(
     known = set(parts) <= set(to.frame.shapes)
     expect(known, at, "is on encoders that the learner does not have")
     kept = _kept(parts, to)
+    sizes = [len(home.encoders) for home in kept]
+    kept = kept[: n_files_kept(sizes, len(parts) - sum(sizes))]
     covered = [encoder for home in kept for encoder in home.encoders]
     rest = {encoder: value for encoder, value in parts.items() if encoder not in covered}
     if [*covered, *rest] != list(parts):  # when loaded, parts come in the order of the files
@@ -201,6 +208,50 @@ def _kept(parts: Parts, to: Saving) -> list[PartFile]:
         if home.ref.name in to.there
         and all(homes.get(encoder) is home for encoder in home.encoders)
     ]
+
+
+def n_files_kept(sizes: Sequence[int], n_new: int) -> int:
+    """How many files stay as they are when parts are added; the others' parts join the new ones.
+
+    A file per save would make one reference per task and encoder: a manifest that grows with the
+    square of the number of tasks. So as soon as :data:`FILES_PER_LEVEL` files in a row are of the
+    new one's level or below, they become one file of the next level. A part is written again once
+    per level, and there are log(parts) levels.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Parts in each file, oldest first.
+    n_new : int
+        Parts that are in no file yet.
+
+    Examples
+    --------
+    >>> n_files_kept([1, 1, 1], n_new=1)
+    3
+    >>> n_files_kept([64, 8, 1, 1, 1, 1, 1, 1, 1], n_new=1)
+    2
+    """
+    n_kept = len(sizes)
+    if n_new == 0:
+        return n_kept
+    size = n_new
+    while True:
+        first = n_kept
+        while first and _level(sizes[first - 1]) <= _level(size):
+            first -= 1
+        if n_kept - first + 1 < FILES_PER_LEVEL:
+            return n_kept
+        size += sum(sizes[first:n_kept])
+        n_kept = first
+
+
+def _level(size: int) -> int:
+    level = 0
+    while size >= FILES_PER_LEVEL:
+        size //= FILES_PER_LEVEL
+        level += 1
+    return level
 
 
 def _note(home: PartFile, parts: Parts) -> None:

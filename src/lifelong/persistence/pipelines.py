@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree._tree import Tree
 
+from lifelong.persistence.checking import Arrays, Scope, expect, keys
 from lifelong.persistence.forests import pack_trees, unpack_trees
-from lifelong.persistence.kinds import Arrays, CustomKind, Scope, expect, keys, pack, packed, unpack
+from lifelong.persistence.kinds import CustomKind, pack, packed, unpack
 from lifelong.persistence.kinds import unpacked as unpacked_value
 from lifelong.persistence.text import Json
 from lifelong.schema import Array, Exactly, Several, Whole

@@ -9,7 +9,8 @@ from typing import Any
 
 from lifelong.exceptions import PersistenceError
 from lifelong.nets.recipe import Recipe
-from lifelong.persistence.kinds import Arrays, CustomKind, Scope, keys, packed, unpacked
+from lifelong.persistence.checking import Arrays, Scope, keys
+from lifelong.persistence.kinds import CustomKind, packed, unpacked
 from lifelong.persistence.text import Json, Unfit
 from lifelong.schema import COUNT, SHARE, AnyOf, Kind, Record, Several, Text, Whole, maybe
 

@@ -1,13 +1,19 @@
 """``save`` and ``load``."""
 
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lifelong._cache import Cache
 from lifelong.exceptions import NotLearntError, PersistenceError
 from lifelong.learners.base import Learner
 from lifelong.learners.knowledge import TasksKnown
+from lifelong.persistence.checking import Name
 from lifelong.persistence.directory import MANIFEST, Directory, DiskFull, Gone
+from lifelong.persistence.encoders import note_shapes
+from lifelong.persistence.lazy import stored
 from lifelong.persistence.manifest import (
     Manifest,
     check_loadable,
@@ -17,11 +23,19 @@ from lifelong.persistence.manifest import (
     read_state,
     read_tasks,
     sealed,
+    state_nodes,
 )
-from lifelong.persistence.states import Frame, Loading, Saving, files_in
-from lifelong.persistence.text import explained
+from lifelong.persistence.states import Frame, Loading, Saving, entries_of, files_in, load_from
+from lifelong.persistence.text import Json, explained
+from lifelong.schema import Each, Place, declared_fields
 
 _ATTEMPTS = 1000
+
+LAZY_BYTES = 2**30
+"""Bytes of a learner that is opened lazily which may stay in memory."""
+
+MAPPED_FROM = 2**20
+"""Bytes; smaller files are read, because every mapped one costs a file handle."""
 
 
 def save(learner: Learner, directory: str | Path) -> None:
@@ -120,7 +134,12 @@ def clean_up(directory: Directory) -> None:
 
 
 def load(
-    directory: str | Path, *, network: Any = None, encoder: Any = None, device: str | None = None
+    directory: str | Path,
+    *,
+    network: Any = None,
+    encoder: Any = None,
+    device: str | None = None,
+    lazy: bool = False,
 ) -> Learner:
     """The learner that was saved to a directory: it predicts, and goes on learning, as if it had
     never been away.
@@ -142,6 +161,10 @@ def load(
     device : str, optional
         Where networks shall be, if not where they were: ``"cpu"`` for a learner from a machine with
         a GPU.
+    lazy : bool, default False
+        Whether encoders, channels and rows of a task are read, and checked, when they are first
+        asked for, and not now. A learner of many tasks opens at once, and the parts used last stay
+        in memory, at most a GiB of them. The directory has to stay as it is.
 
     Returns
     -------
@@ -168,7 +191,7 @@ def load(
                 see="reliability",
             ) from None
         try:
-            return _loaded(manifest, place, device, network=network, encoder=encoder)
+            return _loaded(manifest, place, device, lazy=lazy, network=network, encoder=encoder)
         except Gone as error:
             # A writer has replaced the manifest and removed what only the old one needed: read the
             # new one.
@@ -178,7 +201,9 @@ def load(
     raise PersistenceError(f"{place.path} is being written to all the time. Try again later.")
 
 
-def _loaded(manifest: Manifest, place: Directory, device: str | None, **given: Any) -> Learner:
+def _loaded(
+    manifest: Manifest, place: Directory, device: str | None, *, lazy: bool, **given: Any
+) -> Learner:
     with explained(f"{place.path / MANIFEST} is damaged"):
         node = manifest.node
         if (
@@ -189,6 +214,51 @@ def _loaded(manifest: Manifest, place: Directory, device: str | None, **given: A
             node = {**node, "parameters": {**node["parameters"], "device": device}}
         learner = read_learner(node, **given)
         known = read_tasks(node, learner)
+        if lazy:
+            learner.knowledge_ = lazily(learner, known, manifest, place, Cache(LAZY_BYTES))
+            return learner
         loading = Loading(Frame(learner, known.in_shape, known.tasks), place)
         learner.knowledge_ = read_state(node, known, loading)
     return learner
+
+
+def lazily(
+    learner: Learner,
+    known: TasksKnown,
+    manifest: Manifest,
+    place: Directory,
+    cache: Cache,
+    before: TasksKnown | None = None,
+) -> TasksKnown:
+    """What is known, as maps that load their values when they are asked for one.
+
+    Parameters
+    ----------
+    known : TasksKnown
+        What the manifest says without any file.
+    before : TasksKnown, optional
+        What is in memory already, of the same manifest.
+    """
+    if before is None:
+        before = known
+    frame = Frame(learner, known.in_shape, known.tasks)
+    loading = Loading(frame, place, mapped_from=MAPPED_FROM)
+    places = declared_fields(type(known))
+    fields: dict[str, Any] = {}
+    for field, node in state_nodes(manifest.node, known).items():
+        home = places[field]
+        if isinstance(home, Each):
+            entries = entries_of(home, node, field, frame)
+            if field == "encoders":
+                note_shapes(entries, frame)
+            load_one = partial(_loaded_one, home.place, loading)
+            fields[field] = stored(entries, getattr(before, field), load_one, cache)
+        else:
+            fields[field] = load_from(home, node, field, loading)
+        frame.loaded[field] = fields[field]
+    return replace(known, **fields)
+
+
+def _loaded_one(home: Place, loading: Loading, node: Json, name: Name) -> Any:
+    with explained(f"{loading.directory.path / MANIFEST} is damaged"):
+        return load_from(home, node, name, loading)

@@ -4,6 +4,7 @@ Each field of its knowledge says where its values go (:class:`lifelong.schema.Pl
 are saved already keep their files: a save writes what is new and nothing else.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import singledispatch
@@ -17,18 +18,9 @@ from lifelong.learners.base import Learner
 from lifelong.learners.knowledge import TaskRecord
 from lifelong.persistence.arrays import pack as pack_file
 from lifelong.persistence.arrays import unpack as unpack_file
+from lifelong.persistence.checking import Arrays, Name, Scope, expect, keys, name_pairs
 from lifelong.persistence.directory import Directory, FileRef
-from lifelong.persistence.kinds import (
-    Arrays,
-    Name,
-    Scope,
-    expect,
-    keys,
-    lengths_of,
-    name_pairs,
-    pack,
-    unpack,
-)
+from lifelong.persistence.kinds import lengths_of, pack, unpack
 from lifelong.persistence.known import note, noted
 from lifelong.persistence.text import Json, explained, from_json, to_json
 
@@ -72,16 +64,18 @@ class Frame:
     tasks: Mapping[Name, TaskRecord]
     shapes: dict[Name, EncoderShape] = field(default_factory=dict)  # of its encoders
     loaded: dict[str, Any] = field(default_factory=dict)  # fields of its knowledge so far
+    _widths: list[int] | None = None  # found once: a scope is made for every file
 
     def scope(self, task: Name | None = None) -> Scope:
         """Lengths that are known; those of a task, if one is given."""
-        widths = [len(record.classes) for record in self.tasks.values()]
+        if self._widths is None or len(self._widths) != len(self.tasks):
+            self._widths = [len(record.classes) for record in self.tasks.values()]
         scope = Scope(
             lengths_of(self.in_shape),
             learner=self.learner,
             loaded=self.loaded,
             tasks=len(self.tasks),
-            widths=widths,
+            widths=self._widths,
         )
         if task is not None and task in self.tasks:
             record = self.tasks[task]
@@ -169,13 +163,13 @@ def _own_places(array: NDArray[Any]) -> NDArray[Any]:
 @singledispatch
 def save_at(place: schema.Place, value: Any, name: Name | None, to: Saving) -> Json:
     """The node of a value, whose arrays are written on the way."""
-    raise NotImplementedError(f"nothing can be saved at {place}")
+    raise TypeError(f"nothing can be saved at {place}")
 
 
 @singledispatch
 def load_from(place: schema.Place, node: Json, name: Name | None, loading: Loading) -> Any:
     """The value of a node."""
-    raise NotImplementedError(f"nothing can be loaded from {place}")
+    raise TypeError(f"nothing can be loaded from {place}")
 
 
 @save_at.register(schema.InManifest)
@@ -275,9 +269,9 @@ def entries_of(place: schema.Each, node: Json, name: Name | None, frame: Frame) 
 class StoredMap(Mapping[Name, Any]):
     """A map that knows the nodes of values which are saved already."""
 
+    @abstractmethod
     def node_of(self, name: Name) -> Json:
         """Where the value is stored; None if it is new."""
-        raise NotImplementedError
 
 
 class ElsewherePlace(NamedTuple):

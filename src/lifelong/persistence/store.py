@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,6 @@ from lifelong.exceptions import PersistenceError
 from lifelong.learners.knowledge import Knowledge, TasksKnown
 from lifelong.learners.silly import Silly
 from lifelong.persistence.directory import MANIFEST, Directory, Gone
-from lifelong.persistence.encoders import note_shapes
-from lifelong.persistence.kinds import Name
-from lifelong.persistence.lazy import stored
 from lifelong.persistence.learners import name_of
 from lifelong.persistence.manifest import (
     Manifest,
@@ -22,15 +18,11 @@ from lifelong.persistence.manifest import (
     read_learner,
     read_manifest,
     read_tasks,
-    state_nodes,
 )
 from lifelong.persistence.parameters import as_of_today, parameters_to_json
-from lifelong.persistence.saving import write
-from lifelong.persistence.states import Frame, Loading, entries_of, load_from
-from lifelong.persistence.text import Json, explained
-from lifelong.schema import Each, Place, declared_fields
+from lifelong.persistence.saving import lazily, write
+from lifelong.persistence.text import explained
 
-MAPPED_FROM = 2**20  # bytes; smaller files are read, because every mapped one costs a file handle
 # What a learner is asked to do here and now; what it learns does not depend on it.
 _MAY_DIFFER = {"n_jobs", "device"}
 
@@ -120,25 +112,8 @@ class OpenStore:
         self, learner: Silly, known: TasksKnown, manifest: Manifest, before: TasksKnown
     ) -> Knowledge:
         """What is known, as maps that load their values when they are asked for one."""
-        frame = Frame(learner, known.in_shape, known.tasks)
-        loading = Loading(frame, self.directory, mapped_from=MAPPED_FROM)
-        places = declared_fields(type(known))
-        fields: dict[str, Any] = {}
-        for field, node in state_nodes(manifest.node, known).items():
-            place = places[field]
-            if isinstance(place, Each):
-                entries = entries_of(place, node, field, frame)
-                if field == "encoders":
-                    note_shapes(entries, frame)
-                load = partial(self._loaded, place.place, loading)
-                fields[field] = stored(entries, getattr(before, field), load, self.cache)
-            else:
-                fields[field] = load_from(place, node, field, loading)
-        return replace(known, **fields, version=manifest.checksum)  # type: ignore[return-value]
-
-    def _loaded(self, place: Place, loading: Loading, node: Json, name: Name) -> Any:
-        with explained(f"{self.directory.path / MANIFEST} is damaged"):
-            return load_from(place, node, name, loading)
+        found = lazily(learner, known, manifest, self.directory, self.cache, before)
+        return replace(found, version=manifest.checksum)  # type: ignore[return-value]
 
 
 def check_same(learner: Silly, manifest: Manifest, directory: Directory) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 import torch
 
 from lifelong.nets.training import choose_device
+from lifelong.persistence.checking import Arrays, Scope, expect
 from lifelong.persistence.hollow import tensor_to_numpy
-from lifelong.persistence.kinds import Arrays, CustomKind, Scope, expect, pack, unpack
+from lifelong.persistence.kinds import CustomKind, pack, unpack
 from lifelong.persistence.text import Json
 from lifelong.schema import Array
 

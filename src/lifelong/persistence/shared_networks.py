@@ -1,0 +1,60 @@
+"""Networks that tasks share: the network, and which rows of which task it has trained on."""
+
+from typing import Any
+
+import numpy as np
+
+from lifelong.encoders.shared_network import HeadOfTask, SharedNetwork
+from lifelong.persistence.checking import Arrays, expect, keys
+from lifelong.persistence.kinds import packed, unpacked
+from lifelong.persistence.networks import pack_network, unpack_network
+from lifelong.persistence.text import Json
+from lifelong.schema import Several, TaskNames, Whole
+
+_NAMES = Several(TaskNames(), least=1)
+_COUNTS = Several(Whole(1, 2**31), least=1)
+
+
+def pack_shared(encoder: SharedNetwork, arrays: Arrays, at: str) -> Json:
+    """The network, names and numbers of classes of its tasks; rows seen go to ``arrays``."""
+    for number, head in enumerate(encoder.heads):
+        arrays[f"{at}.seen.{number}"] = head.seen.astype(np.int64)
+    return {
+        "network": pack_network(encoder.network, arrays, f"{at}.network"),
+        "tasks": packed(_NAMES, encoder.tasks, f"{at}.tasks"),
+        "classes": packed(
+            _COUNTS, tuple(head.n_classes for head in encoder.heads), f"{at}.classes"
+        ),
+    }
+
+
+def unpack_shared(
+    node: Json,
+    arrays: Arrays,
+    at: str,
+    in_shape: tuple[int, ...],
+    *,
+    network: Any = None,
+    device: str = "cpu",
+) -> SharedNetwork:
+    """The shared network of a file; ``network`` is the user's function, where the file needs it."""
+    keys(node, {"network", "tasks", "classes"}, at)
+    tasks = unpacked(_NAMES, node["tasks"], f"{at}.tasks")
+    classes = unpacked(_COUNTS, node["classes"], f"{at}.classes")
+    fits = len(classes) == len(tasks) == len(set(tasks))
+    expect(fits, at, "has other tasks than numbers of classes")
+    heads = []
+    for number, (task, n_classes) in enumerate(zip(tasks, classes, strict=True)):
+        place = f"{at}.seen.{number}"
+        seen = arrays.take(place)
+        fits = seen.dtype == np.int64 and seen.ndim == 1
+        expect(fits, place, "is no list of rows")
+        ordered = bool((np.diff(seen) > 0).all()) and (not len(seen) or seen[0] >= 0)
+        expect(ordered, place, "is no list of rows in order")
+        heads.append(HeadOfTask(task, n_classes, seen.astype(np.intp)))
+    made = unpack_network(
+        node["network"], arrays, f"{at}.network", in_shape, network=network, device=device
+    )
+    fits = made.n_answers <= sum(classes)
+    expect(fits, at, "answers about classes of no task")
+    return SharedNetwork(made, tuple(heads))
