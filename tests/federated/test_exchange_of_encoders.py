@@ -245,7 +245,12 @@ def test_a_flood_of_encoders_ends_at_the_limit():
     hub = Hub(max_encoders=2)
     hub.receive(0, Reply("eve", {f"eve/{number}": file_of(number) for number in range(4)}))
     assert list(hub.encoders) == ["eve/0", "eve/1"]
-    assert hub.refusals[0].endswith("Encoder 'eve/2' is too many: max_encoders=2 per site.")
+    assert hub.refusals == [
+        "site 'eve': It sent 4 encoders at once, and max_encoders=2 per site. The others are not"
+        " looked at."
+    ]
+    hub.receive(0, Reply("eve", {"eve/2": file_of(2)}))
+    assert hub.refusals[1].endswith("Encoder 'eve/2' is too many: max_encoders=2 per site.")
 
 
 def test_an_encoder_for_another_shape_leaves_the_learner_as_it_was(folder, sites):

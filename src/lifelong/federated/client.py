@@ -4,13 +4,15 @@ For example ``--node-config 'site="lyon" directory="…"'``.
 """
 
 import logging
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from flwr.app import Context, Error, Message
 from flwr.clientapp import ClientApp
 
 from lifelong.exceptions import InputError, LifelongError
-from lifelong.federated.messages import MAX_BYTES, one_line
+from lifelong.federated.messages import MAX_BYTES, MAX_OTHERS, one_line
 from lifelong.federated.records import reply_to_records, request_from_records
 from lifelong.federated.site import Site
 
@@ -52,12 +54,21 @@ def site_from(context: Context) -> Site:
             f"The node's configuration lacks {' and '.join(missing)}. Give --node-config"
             ' \'site="lyon" directory="folder of a saved learner"\' to flower-supernode.'
         )
-    limit = settings.get("max-bytes", MAX_BYTES)
+    return Site(
+        str(settings["site"]),
+        str(settings["directory"]),
+        max_bytes=_limit(settings, "max-bytes", MAX_BYTES),
+        max_others=_limit(settings, "max-others", MAX_OTHERS),
+    )
+
+
+def _limit(settings: Mapping[str, Any], key: str, default: int) -> int:
+    limit = settings.get(key, default)
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise InputError(
-            f"max-bytes={limit!r} in the node's configuration is not a whole number above 0."
+            f"{key}={limit!r} in the node's configuration is not a whole number above 0."
         )
-    return Site(str(settings["site"]), str(settings["directory"]), max_bytes=limit)
+    return limit
 
 
 app.train()(exchange)

@@ -3,12 +3,15 @@
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lifelong.exceptions import InputError, LifelongError, PersistenceError
 from lifelong.federated.messages import (
     MAX_BYTES,
+    MAX_TOTAL_BYTES,
+    Files,
     Reply,
     Request,
     check_reply,
@@ -39,7 +42,11 @@ class Hub:
     max_bytes : int, default 100 MB
         Larger encoders are refused.
     max_encoders : int, default 100
-        At most so many per site, so that none can flood the others.
+        At most so many per site, so that none can flood the others. Of one reply, no more than so
+        many are looked at.
+    max_total_bytes : int, default 2 GiB
+        All encoders together. A site that leaves and comes back under other names could otherwise
+        fill the hub's memory.
 
     Attributes
     ----------
@@ -55,9 +62,16 @@ class Hub:
         How many there have been.
     """
 
-    def __init__(self, *, max_bytes: int = MAX_BYTES, max_encoders: int = 100) -> None:
+    def __init__(
+        self,
+        *,
+        max_bytes: int = MAX_BYTES,
+        max_encoders: int = 100,
+        max_total_bytes: int = MAX_TOTAL_BYTES,
+    ) -> None:
         self.max_bytes = max_bytes
         self.max_encoders = max_encoders
+        self.max_total_bytes = max_total_bytes
         self.encoders: dict[str, Shared] = {}
         self.sites: dict[int, str] = {}
         self.refusals: list[str] = []
@@ -96,9 +110,11 @@ class Hub:
             self.refuse(f"node {node}", error)
             return
         self.sites = self.sites | {node: site}
-        for name, reason in reply.refused.items():
+        for name, reason in islice(reply.refused.items(), MAX_REFUSALS):
             self.refuse(f"site {site!r}", f"it did not take {name!r}: {reason}")
-        for name, content in reply.encoders.items():
+        # More lines than are kept are counted and not made.
+        self.n_refusals += max(0, len(reply.refused) - MAX_REFUSALS)
+        for name, content in self._looked_at(site, reply).items():
             try:
                 self._add(site, name, content)
             except LifelongError as error:
@@ -108,6 +124,20 @@ class Hub:
         # Names that nobody has sent are not kept: a site may claim any number of them.
         settled = (reply.has | reply.refused.keys()) & self.encoders.keys()
         self._settled = self._settled | {node: self._settled.get(node, frozenset()) | settled}
+
+    def _looked_at(self, site: str, reply: Reply) -> Files:
+        """The encoders of a reply, or the first of them: each costs the hub a file and its checks,
+        so a flood is cut before that.
+        """
+        n_encoders = len(reply.encoders)
+        if n_encoders <= self.max_encoders:
+            return reply.encoders
+        self.refuse(
+            f"site {site!r}",
+            f"It sent {n_encoders} encoders at once, and max_encoders={self.max_encoders} per site."
+            " The others are not looked at.",
+        )
+        return dict(islice(reply.encoders.items(), self.max_encoders))
 
     def refuse(self, who: str, why: Exception | str) -> None:
         """Note one line about something that was refused."""
@@ -140,6 +170,12 @@ class Hub:
         if Counter(map(site_of, self.encoders))[site] >= self.max_encoders:
             raise InputError(
                 f"Encoder {name!r} is too many: max_encoders={self.max_encoders} per site."
+            )
+        total = sum(len(known.content) for known in self.encoders.values()) + len(content)
+        if total > self.max_total_bytes:
+            raise InputError(
+                f"Encoder {name!r} makes {total} bytes of all encoders together, and"
+                f" max_total_bytes={self.max_total_bytes}."
             )
         shared = Shared(content, self._checksum(name, content))
         twin = next(

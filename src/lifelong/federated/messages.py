@@ -7,6 +7,8 @@ from lifelong.exceptions import InputError
 
 PROTOCOL = 1  # a hub and a site must speak the same
 MAX_BYTES = 100_000_000  # of one encoder's file
+MAX_TOTAL_BYTES = 2**31  # of all encoders that a hub keeps
+MAX_OTHERS = 1000  # encoders of others that a site takes
 LONGEST_NAME = 200
 
 Files = Mapping[str, bytes]  # encoders by name, each a file as export_encoder writes it

@@ -9,7 +9,7 @@ from flwr.serverapp import Grid, ServerApp
 
 from lifelong.exceptions import LifelongError, ParameterError
 from lifelong.federated.hub import Hub
-from lifelong.federated.messages import MAX_BYTES
+from lifelong.federated.messages import MAX_BYTES, MAX_TOTAL_BYTES
 from lifelong.federated.records import reply_from_records, request_to_records
 
 log = logging.getLogger("flwr")  # Flower shows this one
@@ -23,7 +23,11 @@ def main(grid: Grid, context: Context) -> None:
     rounds = number("rounds", 2)
     pause = number("pause", 0, least=0)
     timeout = number("timeout", 600)
-    hub = Hub(max_bytes=number("max-bytes", MAX_BYTES), max_encoders=number("max-encoders", 100))
+    hub = Hub(
+        max_bytes=number("max-bytes", MAX_BYTES),
+        max_encoders=number("max-encoders", 100),
+        max_total_bytes=number("max-total-bytes", MAX_TOTAL_BYTES),
+    )
     _wait_for(grid, number("sites", 2), number("wait", 300))
     for turn in range(1, rounds + 1):
         play(grid, hub, timeout=timeout, turn=turn)

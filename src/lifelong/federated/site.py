@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 from lifelong.exceptions import InputError, LifelongError, PersistenceError, UnsupportedError
 from lifelong.federated.messages import (
     MAX_BYTES,
+    MAX_OTHERS,
     Reply,
     Request,
     check_site_name,
@@ -35,6 +36,8 @@ class Site:
         Where a SillyForest or SillyNetwork was saved.
     max_bytes : int, default 100 MB
         Larger encoders of others are refused.
+    max_others : int, default 1000
+        How many encoders of others this site takes at most, whatever a hub sends.
 
     Examples
     --------
@@ -49,10 +52,18 @@ class Site:
     ['lyon/scans']
     """
 
-    def __init__(self, name: str, directory: str | Path, *, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(
+        self,
+        name: str,
+        directory: str | Path,
+        *,
+        max_bytes: int = MAX_BYTES,
+        max_others: int = MAX_OTHERS,
+    ) -> None:
         self.name = check_site_name(name)
         self.directory = Path(directory)
         self.max_bytes = max_bytes
+        self.max_others = max_others
 
     def answer(self, request: Request) -> Reply:
         """Take the encoders that came, one by one, and give one's own that the hub does not know.
@@ -105,11 +116,19 @@ class Site:
             )
         return own
 
+    def _n_others(self, learner: Silly) -> int:
+        """How many encoders came from elsewhere."""
+        known = learner.knowledge_
+        own = {known.address(task) for task in known.tasks}
+        return sum(name not in own for name in known.encoders)
+
     def _take(self, learner: Silly, name: str, content: bytes) -> str | None:
         """Why an encoder was refused, or None."""
         try:
             if site_of(name) == self.name:
                 raise InputError("It has the name of an encoder of this site.")
+            if self._n_others(learner) >= self.max_others:
+                raise InputError(f"This site takes {self.max_others} encoders of others at most.")
             with TemporaryDirectory() as folder:
                 file = Path(folder) / "file"
                 file.write_bytes(content)

@@ -160,6 +160,9 @@ def test_two_rounds_bring_everything_to_everybody(nodes, tmp_path):
         ("crash", "node 9: crash"),
         ("old", "node 9: It speaks version 0 of the exchange, and this side version 1."),
         ("numbers", "node 9: It sent something else than a message of this exchange."),
+        ("replay", "site 'eve': Encoder 'eve/"),
+        ("flood", "site 'eve': It sent 5000 encoders at once, and max_encoders=100 per site."),
+        ("lie", "site 'eve': it did not take "),
     ],
 )
 def test_one_that_misbehaves_is_noted_and_the_others_go_on(hostile, line, nodes, tmp_path):
@@ -200,6 +203,7 @@ def test_a_site_that_cannot_take_part_tells_the_server_no_folder(nodes, tmp_path
         {"site": "ann"},
         {"site": "a/b", "directory": "d"},
         {"site": "ann", "directory": "d", "max-bytes": 0},
+        {"site": "ann", "directory": "d", "max-others": True},
     ],
 )
 def test_a_node_without_its_configuration_says_so_in_its_log(config, caplog):

@@ -16,7 +16,7 @@ EXAMPLES = HERE.parents[2] / "examples"
 sys.path += [str(HERE.parent), str(EXAMPLES)]
 from small_sites import NAMES, make_site  # noqa: E402
 
-from federated_loopback import federation  # noqa: E402
+from federated_loopback import federation, free_port, make_certificates  # noqa: E402
 from lifelong import load  # noqa: E402
 
 
@@ -63,6 +63,28 @@ def test_sites_join_late_leave_and_send_garbage_and_the_others_go_on(sites, tmp_
     assert encoders(sites / "cem") == {"digits", "ann/digits", "bob/digits"}
     assert "site 'eve': Encoder 'eve/digits' holds no encoder that can be used" in output[0]
     assert "3 encoders" in output[0]
+
+
+def test_a_flood_over_tls_is_cut_and_a_site_that_trusts_another_authority_stays_outside(
+    sites, tmp_path
+):
+    """The server's certificate is checked: somebody in between gets no encoder."""
+    (tmp_path / "other").mkdir()
+    make_certificates(tmp_path / "other")
+    with federation(tmp_path / "flower") as flower:
+        flower.start_server()
+        flower.start_site("ann", sites / "ann")
+        flower.start_site("eve", sites / "bob", more='hostile="flood"')
+        flower.start(
+            "cem", "flower-supernode", "--superlink", f"127.0.0.1:{flower.port}",
+            "--root-certificates", str(tmp_path / "other" / "ca.pem"),
+            "--host", "127.0.0.1", "--port", str(free_port()), "--max-retries", "3",
+            "--node-config", f'site="cem" directory="{sites / "cem"}"',
+        )  # fmt: skip
+        output = flower.run("rounds=2 pause=1 sites=2 timeout=120", app=HERE / "hostile")
+    assert "It sent 5000 encoders at once" in output
+    assert encoders(sites / "cem") == {"digits"}
+    assert "round 2, 2 sites, 1 encoders" in output
 
 
 @pytest.mark.parametrize("via", ["processes", "simulation"])
