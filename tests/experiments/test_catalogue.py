@@ -20,6 +20,7 @@ WITHOUT_FILES = (
     "best-xor",
     "food1k-50x20",
     "food1k-budget",
+    "glyphs-budget",
     "core50-110x5",
     "pretrained",
 )

@@ -5,6 +5,7 @@ from multiprocessing import get_context
 
 from tiny import Row, run, stored_lines, tiny_spec, without_clocks
 
+from lifelong.experiments.catalogue import experiment
 from lifelong.experiments.session import prepare
 
 KILLS = 50
@@ -20,12 +21,12 @@ def measure(folder, said):
     said.send("finished")
 
 
-def start_and_kill(folder, after):
+def start_and_kill(folder, after, work=measure):
     """Let a run work for so many seconds, then kill it; what it said it had stored, and whether it
     finished.
     """
     ours, theirs = SERVER.Pipe(duplex=False)
-    process = SERVER.Process(target=measure, args=(folder, theirs))
+    process = SERVER.Process(target=work, args=(folder, theirs))
     process.start()
     theirs.close()
     ours.poll(
@@ -42,6 +43,15 @@ def start_and_kill(folder, after):
         except EOFError:
             break
     return [key for key in said if key != "finished"], killed
+
+
+def measure_on_a_tree(folder, said):
+    """Food1k's budgets on a small tree of pictures in its layout, each task measured twice."""
+    spec = experiment("food1k-budget").spec(smoke=True, stages="final")
+    for event in prepare(spec, folder).events():
+        if isinstance(event, Row):
+            said.send(tuple(event.key))
+    said.send("finished")
 
 
 KEY = ("part", "learner", "repetition", "kind", "task", "stage")
@@ -76,3 +86,17 @@ def test_fifty_kills_lose_no_finished_row_and_double_none(tmp_path):
             assert len(keys) == len(set(keys)), "a row is there twice"
         assert in_order(folder) == in_order(whole)
         assert without_clocks(folder) == without_clocks(whole)
+
+
+def test_a_run_over_a_tree_of_pictures_goes_on_after_a_kill_in_the_middle(tmp_path):
+    whole = tmp_path / "whole"
+    spec = experiment("food1k-budget").spec(smoke=True, stages="final")
+    run(spec, whole)
+    killed = tmp_path / "killed"
+    told, was_alive = start_and_kill(killed, 0, measure_on_a_tree)
+    assert was_alive
+    before = keys_in(killed)
+    assert 0 < len(before) < len(keys_in(whole))
+    assert set(told) <= set(before)
+    run(spec, killed)
+    assert in_order(killed) == in_order(whole)

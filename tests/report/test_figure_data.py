@@ -24,9 +24,11 @@ from lifelong.report.markdown import BEGIN, END, markdown, write_into
 from lifelong.report.matrices import matrix
 from lifelong.report.runs import read_run, side_by_side
 from lifelong.report.sections import section
-from lifelong.report.strip import VENIAT, draw_strips, strips
+from lifelong.report.strip import VENIAT, draw_dots, draw_strips, strips
 from lifelong.report.style import inline_svg, write_svg
 from lifelong.report.sweeps import first_task, learner_curve, stages, sweep
+from lifelong.report.tables import write_csv
+from lifelong.report.written import written_strip
 
 
 def table(learner, single, arrival, final):
@@ -69,9 +71,53 @@ def test_strips_put_the_most_accurate_first_and_say_who_wins():
     assert panels["gain"].title == "1 of 2 beat the plain single-task model, silly-n most"
     assert panels["backward_transfer"].title == "Later tasks help 1 of 2 learners; 1 forget"
     row = panels["accuracy"].rows[0]
-    assert (row.lower, row.upper) == pytest.approx((0.8625, 0.8875))  # of 0.85 and 0.9
+    assert (row.whole.lower, row.whole.median) == pytest.approx((0.8625, 0.875))  # of 0.85 and 0.9
+    assert row.dots.upper.tolist() == pytest.approx([0.8875, 0.8875])
     assert row.ages.tolist() == [0, 1]
     assert "silly-n 0.875" in panels["accuracy"].alt
+
+
+def test_a_median_lies_between_its_quartiles_where_a_mean_may_not():
+    part = tiny_spec().parts[0].name
+    rare = table("silly-n", 0.3, 0.3, (0.3, 0.3, 0.3, 0.9))  # one bad repetition of four
+    spec = tiny_spec(learners=(LearnerSpec("silly-n"),))
+    found = Results(spec, {(part, "silly-n"): rare}, [], [])
+    row = strips({"silly-n": [rare]}, ("transfer",))[0].rows[0]
+    assert row.mean < row.whole.lower <= row.whole.median <= row.whole.upper
+    assert (row.dots.lower <= row.dots.median).all()
+    line = first_task(found).lines[0]
+    assert line.y[-1] < line.lower[-1] <= line.median[-1] <= line.upper[-1]
+    cell = headline(found)[0].cells["transfer"]
+    assert cell.text == "−0.405"
+    assert cell.spread == "0 (−0.275 … 0)"
+
+
+def test_many_panels_are_drawn_in_rows_of_three_with_the_names_beside_each_row():
+    panels = strips(measured(results()))
+    for draw in (draw_strips, draw_dots):
+        figure = draw(panels)
+        assert len(figure.axes) == 6
+        assert figure.get_figwidth() < 10
+        assert [bool(axis.get_yticklabels()) for axis in figure.axes[:5]] == [
+            *(True, False, False),
+            *(True, False),
+        ]
+    whiskers = draw_dots(panels).axes[0].collections
+    assert len(whiskers) == 4  # a set of lines and a set of dots for each of two learners
+
+
+def test_a_strip_made_of_written_tables_is_the_strip_of_the_rows(tmp_path):
+    found = results()
+    write_table(tmp_path / "table.csv", found)
+    write_csv(tmp_path / "tasks.csv", [(part, each) for (part, _), each in found.tables.items()])
+    headline_parts = [part.name for part in found.spec.headline]
+    for panel in strips(measured(found)):
+        again = written_strip(tmp_path, panel.statistic, streams=headline_parts)
+        assert [row.label for row in again.rows] == [row.label for row in panel.rows]
+        for row, wanted in zip(again.rows, panel.rows, strict=True):
+            np.testing.assert_allclose(row.values, wanted.values, rtol=1e-5)
+            np.testing.assert_allclose(row.dots.upper, wanted.dots.upper, rtol=1e-5)
+            assert row.whole.median == pytest.approx(wanted.whole.median, rel=1e-5)
 
 
 def test_strips_mark_the_learners_that_grow_as_the_paper_does():

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lifelong._validation import check_count, check_labels
+from lifelong._labels import check_labels
+from lifelong._validation import check_count
 from lifelong.exceptions import InputError
 from lifelong.learners.base import Learner
 from lifelong.tasks.base import TaskName, TaskStream

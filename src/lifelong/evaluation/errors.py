@@ -176,11 +176,14 @@ class ErrorTable:
         dict
             ``median``, ``lower`` and ``upper``, each (T,).
         """
-        each = np.stack(
-            [getattr(self.repetition(r), statistic) for r in range(len(self.errors))]
-        )  # (R, T)
+        each = np.stack([getattr(table, statistic) for table in self.each_repetition])  # (R, T)
         lower, median, upper = np.percentile(each, [25, 50, 75], axis=0)
         return {"median": median, "lower": lower, "upper": upper}
+
+    @cached_property
+    def each_repetition(self) -> "tuple[ErrorTable, ...]":
+        """The tables of the repetitions, one each."""
+        return tuple(self.repetition(r) for r in range(len(self.errors)))
 
     def repetition(self, r: int) -> "ErrorTable":
         """The table of one repetition alone.

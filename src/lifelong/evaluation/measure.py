@@ -3,13 +3,15 @@ it is known.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from lifelong._once import saved_seconds
 from lifelong.evaluation.scoring import find_scoring
+from lifelong.exceptions import ParameterError
 from lifelong.learners.base import Learner
 from lifelong.tasks.base import Task, TaskName, TaskStream
 
@@ -42,6 +44,8 @@ class Measurement:
         Per 1000 test rows.
     sizes : dict
         After the stage: number of parameters, bytes of encoders, channels and stored rows.
+    others : dict
+        Other errors of the same answers by name, where some were asked for and can be measured.
     """
 
     kind: str
@@ -52,11 +56,13 @@ class Measurement:
     train_seconds: float
     predict_seconds: float
     sizes: dict[str, int] = field(default_factory=dict)
+    others: dict[str, float] = field(default_factory=dict)
 
 
 Wanted = Callable[[str, TaskName, int], bool]
 ErrorOn = Callable[[Learner, Task], float]
 PlainErrorOn = Callable[[Any, Task], float]
+Others = Mapping[str, ErrorOn]
 
 
 def _all(kind: str, task: TaskName, stage: int) -> bool:  # noqa: ARG001
@@ -74,11 +80,13 @@ def measurements(
     seed: int,
     wanted: Wanted = _all,
     error: ErrorOn = error_on,
+    others: Others | None = None,
 ) -> Iterator[Training | Measurement]:
     """Teach a learner the stream; after each task, measure all so far, and this one taught alone.
 
     Only what is ``wanted`` is measured; training stops after the last stage with anything wanted.
-    ``error`` may be another one, such as :func:`~lifelong.evaluation.unaware.unaware_error`.
+    ``error`` may be another one, such as :func:`~lifelong.evaluation.unaware.unaware_error`;
+    ``others`` are errors that are measured beside it, after the last task.
     """
     learner = make_learner(seed)
     names = stream.names
@@ -99,7 +107,10 @@ def measurements(
                     asked = task
                 else:
                     asked = stream.named(known)
-                yield _measured(STAGE, learner, asked, stage, seconds, sizes, error)
+                found = _measured(STAGE, learner, asked, stage, seconds, sizes, error)
+                if others and stage == len(names) - 1:
+                    found = replace(found, others=_other_errors(learner, asked, others))
+                yield found
         if wanted(SINGLE, name, stage):
             yield _alone(learner, make_learner, seed, task, stage, seconds, error)
 
@@ -147,6 +158,15 @@ def _measured(
     share = error(learner, task)
     per_1000 = (_clock() - started) * 1000 / len(task.y_test)
     return Measurement(kind, task.name, stage, share, len(task.y_test), seconds, per_1000, sizes)
+
+
+def _other_errors(learner: Learner, task: Task, others: Others) -> dict[str, float]:
+    """Errors by name; what the task's rows cannot show, such as AUC of one class, is left out."""
+    found = {}
+    for name, error in others.items():
+        with suppress(ParameterError):
+            found[name] = round(error(learner, task), 6)
+    return found
 
 
 def plain_measurements(

@@ -9,6 +9,7 @@ score of scikit-learn is 1 at best (``roc_auc``, ``r2``, ``balanced_accuracy``):
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer, get_scorer_names
 
-from lifelong._validation import Labels, classes_in
+from lifelong._labels import Labels, classes_in
 from lifelong._words import did_you_mean
 from lifelong.evaluation.errors import ERROR_RATE, ErrorKind
 from lifelong.exceptions import ParameterError
@@ -37,6 +38,10 @@ _SAME = {  # other names of what we call otherwise
     "neg_log_loss": "log loss",
 }
 _SMALLEST = float(np.finfo(np.float64).eps)  # of a probability, as in scikit-learn's log_loss
+LEAST = 1e-3
+"""A probability below counts as this in the clipped log loss: a forest that never saw a class in a
+leaf says 0, and one such row would outweigh all others."""
+CLIPPED_LOG_LOSS = ErrorKind("clipped log loss", is_share=False)
 
 
 class Model(Protocol):
@@ -115,7 +120,8 @@ def find_scoring(scoring: "str | Scoring | None", target: Target) -> Scoring:
     Parameters
     ----------
     scoring : str or Scoring, optional
-        ``"error rate"``, ``"squared error"``, ``"absolute error"``, ``"log loss"`` or a name of
+        ``"error rate"``, ``"squared error"``, ``"absolute error"``, ``"log loss"``,
+        ``"clipped log loss"`` (no probability counts as less than .001) or a name of
         :func:`sklearn.metrics.get_scorer_names`. None: the share of mistakes for classes, the
         squared error for numbers.
     target : "class" or "number"
@@ -163,14 +169,14 @@ def _absolute_error(model: Any, X: Any, y: NDArray[Any]) -> float:
     return float(np.mean(np.abs(model.predict(X) - y)))
 
 
-def _log_loss(model: Any, X: Any, y: NDArray[Any]) -> float:
+def _log_loss(model: Any, X: Any, y: NDArray[Any], least: float = _SMALLEST) -> float:
     """Mean of −log p(label); a label that the model does not know has the smallest p there is."""
     probabilities = model.predict_proba(X)
     place = {int(code): column for column, code in enumerate(model.classes_)}
     columns = np.array([place.get(int(code), -1) for code in y])
     of_truth = probabilities[np.arange(len(y)), columns]
     of_truth = np.where(columns < 0, 0, of_truth)
-    return float(-np.log(np.clip(of_truth, _SMALLEST, 1)).mean())
+    return float(-np.log(np.clip(of_truth, least, 1)).mean())
 
 
 _OURS = {
@@ -178,6 +184,7 @@ _OURS = {
     "squared error": Scoring(SQUARED_ERROR, _squared_error),
     "absolute error": Scoring(ABSOLUTE_ERROR, _absolute_error),
     "log loss": Scoring(LOG_LOSS, _log_loss),
+    "clipped log loss": Scoring(CLIPPED_LOG_LOSS, partial(_log_loss, least=LEAST)),
 }
 
 

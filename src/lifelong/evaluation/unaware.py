@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from lifelong._validation import Labels, Rows, check_labels
+from lifelong._labels import Labels, check_labels
+from lifelong._validation import Rows
 from lifelong.exceptions import UnknownTaskError
 from lifelong.learners.base import Learner
 from lifelong.tasks.base import Task

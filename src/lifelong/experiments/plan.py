@@ -9,7 +9,7 @@ from typing import Any
 from lifelong.evaluation.measure import REFERENCE, SINGLE, STAGE
 from lifelong.experiments.parameters import build_learner
 from lifelong.experiments.rows import Key
-from lifelong.experiments.spec import LearnerSpec, Part, Spec
+from lifelong.experiments.spec import ALL_STAGES, FINAL_STAGES, LearnerSpec, Part, Spec
 from lifelong.experiments.streams import make_stream
 from lifelong.nets.recipe import Recipe
 from lifelong.tasks.base import TaskName
@@ -31,6 +31,7 @@ class Cell:
     label: str
     plain: str = ""
     references: tuple[str, ...] = ()
+    stages: str = ALL_STAGES
     missing: frozenset[Key] = field(default_factory=frozenset)
 
     def all_keys(self) -> Iterator[Key]:
@@ -39,13 +40,25 @@ class Cell:
             if self.plain:
                 yield self.key(REFERENCE, task, stage)
                 continue
-            for known in self.tasks[: stage + 1]:
+            for known in measured_at(stage, self.tasks, self.stages):
                 yield self.key(STAGE, known, stage)
             yield self.key(SINGLE, task, stage)
 
     def key(self, kind: str, task: TaskName, stage: int) -> Key:
         """The key of one row of this cell."""
         return Key(self.part.name, self.label, self.repetition, kind, task, stage)
+
+
+def measured_at(stage: int, tasks: tuple[TaskName, ...], stages: str) -> tuple[TaskName, ...]:
+    """Which tasks are measured after this one has arrived.
+
+    >>> measured_at(1, ("a", "b", "c"), "all"), measured_at(1, ("a", "b", "c"), "final")
+    (('a', 'b'), ('b',))
+    """
+    is_last = stage == len(tasks) - 1
+    if stages == FINAL_STAGES and not is_last:
+        return tasks[stage : stage + 1]
+    return tasks[: stage + 1]
 
 
 def plan(spec: Spec, data_dir: Path | None = None) -> list[Cell]:
@@ -97,6 +110,7 @@ def _cells_of(
             tasks,
             learner.label,
             references=tuple(rival or labels.values()),
+            stages=spec.stages,
         )
         cells[learner.label] = own
     return list(cells.values())

@@ -53,5 +53,5 @@ def rows_of_others(cells: Iterable[Cell], spec_hash: str, folders: Sequence[Path
 
 def _identity(part: Part, learner: Any, seed: int, kind: str, task: Any, stage: int) -> str:
     """What a number depends on; names of parts, and of learners, do not count."""
-    stream = [part.stream, dict(part.options), part.unaware, part.scoring]
+    stream = [part.stream, dict(part.options), part.unaware, part.scoring, list(part.others)]
     return json.dumps([stream, learner, seed, kind, task, stage], sort_keys=True)

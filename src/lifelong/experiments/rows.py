@@ -70,6 +70,7 @@ class Row:
     machine: str = field(default_factory=machine)
     status: str = DONE
     reason: str = ""
+    others: dict[str, float] = field(default_factory=dict)
 
     @property
     def key(self) -> Key:
@@ -93,8 +94,12 @@ class Row:
             self.train_seconds,
             self.predict_seconds,
             {"parameters": self.n_parameters, **self.bytes} if self.bytes else {},
+            self.others,
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
+        """Plain data; other errors only where there are any, as in older files."""
+        content = asdict(self)
+        if not self.others:
+            del content["others"]
+        return content

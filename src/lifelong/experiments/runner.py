@@ -107,8 +107,9 @@ def _measurements(cell: Cell, data_dir: Path | None) -> Iterator[Training | Meas
         error = scoring.of_learner
         plain = scoring.of_plain
     if not cell.plain:
+        others = {name: find_scoring(name, "class").of_learner for name in cell.part.others}
         yield from measurements(
-            partial(build_learner, cell.learner), stream, cell.seed, wanted, error
+            partial(build_learner, cell.learner), stream, cell.seed, wanted, error, others
         )
         return
     model = build_learner(cell.learner, cell.seed).plain_models(len(stream))[cell.plain]
@@ -130,6 +131,7 @@ def _row(cell: Cell, spec_hash: str, measurement: Measurement) -> Row:
         n_parameters=sizes.pop("parameters", 0),
         bytes=sizes,
         references=list(cell.references),
+        others=measurement.others,
     )
 
 

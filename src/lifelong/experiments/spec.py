@@ -13,6 +13,8 @@ from lifelong.exceptions import ParameterError
 
 Options = Mapping[str, Any]  # whatever JSON can hold
 HEADLINE = "headline"
+ALL_STAGES = "all"
+FINAL_STAGES = "final"
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class Part:
         Whether learners must find out by themselves which task a row is from.
     scoring : str
         What an error is, as for :func:`lifelong.evaluate`; empty: the share of mistakes.
+    others : names of errors
+        Measured beside it after the last task, where the part's rows can show them.
     """
 
     name: str
@@ -76,10 +80,12 @@ class Part:
     without: tuple[str, ...] = ()
     unaware: bool = False
     scoring: str = ""
+    others: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", _plain(self.options))
         object.__setattr__(self, "without", tuple(self.without))
+        object.__setattr__(self, "others", tuple(self.others))
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,8 @@ class Spec:
     """An experiment, complete: two equal specs measure the same numbers.
 
     ``published`` holds the paper's own numbers, ``{learner: {statistic: value}}``, to be shown
-    beside ours.
+    beside ours. ``stages`` is ``"all"``, or ``"final"``: each task is measured when it arrives and
+    at the end, and at no stage between.
     """
 
     experiment: str
@@ -107,12 +114,13 @@ class Spec:
     seed: int = 0
     figures: tuple[FigureSpec, ...] = ()
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    stages: str = ALL_STAGES
 
     @property
     def hash(self) -> str:
         """Identifies what is measured: experiment, version, seed and streams.
 
-        Learners and repetitions are not part of it, so that a run can grow by either.
+        Learners, repetitions and stages are not part of it, so that a run can grow by any.
         """
         identity = [
             self.experiment,
@@ -154,11 +162,18 @@ class Spec:
                     " another directory with --out."
                 )
         repetitions = max(self.repetitions, stored.repetitions)
-        return replace(self, learners=tuple(known.values()), repetitions=repetitions)
+        stages = self.stages
+        if ALL_STAGES in (self.stages, stored.stages):
+            stages = ALL_STAGES
+        learners = tuple(known.values())
+        return replace(self, learners=learners, repetitions=repetitions, stages=stages)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, as in ``spec.json``."""
-        return {"hash": self.hash, **asdict(self)}
+        content = asdict(self)
+        if self.stages == ALL_STAGES:  # as in files that were written before there was a choice
+            del content["stages"]
+        return {"hash": self.hash, **content}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
@@ -172,7 +187,7 @@ class Spec:
 
 def _identity(part: Part) -> dict[str, Any]:
     """The part as data; newer fields only where they are set, so that older runs go on."""
-    newer = ("unaware", "scoring")
+    newer = ("unaware", "scoring", "others")
     return {name: value for name, value in asdict(part).items() if name not in newer or value}
 
 

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lifelong._places import data_directory
 from lifelong._validation import check_choice
 from lifelong.experiments.generated import generated_tree
 from lifelong.experiments.models import find_model
@@ -34,6 +35,11 @@ def generated(data_dir: Path | None, seed: int, *, like: str, **options: Any) ->
     return dataset(like, generated_tree(like), seed, **options)
 
 
+def tree(data_dir: Path | None, seed: int, *, like: str, folder: str, **options: Any) -> TaskStream:
+    """Other pictures in the layout of the dataset ``like``, in a folder of the data directory."""
+    return dataset(like, data_directory(data_dir) / folder, seed, **options)
+
+
 def halves(
     data_dir: Path | None, seed: int, *, of: str, angle: float, **options: Any
 ) -> TaskStream:
@@ -55,6 +61,7 @@ def for_model(
 STREAMS: Mapping[str, MakeStream] = {
     "xor": xor,
     "generated": generated,
+    "tree": tree,
     "halves": halves,
     "for-model": for_model,
 }

@@ -15,7 +15,7 @@ from lifelong.evaluation.errors import ErrorKind, ErrorTable
 from lifelong.evaluation.measure import REFERENCE, SINGLE, STAGE, Measurement
 from lifelong.evaluation.scoring import find_scoring
 from lifelong.experiments.rows import Row
-from lifelong.experiments.spec import Part, Spec
+from lifelong.experiments.spec import FINAL_STAGES, Part, Spec
 from lifelong.tasks.base import TaskName
 
 Passes = dict[int, list[Measurement]]  # repetition → what it measured
@@ -69,7 +69,13 @@ def results_of(spec: Spec, rows: Iterable[Row]) -> Results:
                 label: _alone(passes.get((at[0], label), {})) for label in first[at].references
             }
             kind = kind_of(spec.part(at[0]))
-            table = _table(at[1], first[at].n_tasks, passes[at], plain, kind)
+            n_tasks = first[at].n_tasks
+            complete = {
+                repetition: measured
+                for repetition, measured in sorted(passes[at].items())
+                if _is_complete(measured, n_tasks, spec.stages)
+            }
+            table = _table(at[1], n_tasks, complete, plain, kind)
             if table is not None:
                 tables[at] = table
     return Results(spec, tables, [row for row in rows if not row.done], rows)
@@ -80,13 +86,27 @@ def kind_of(part: Part) -> ErrorKind:
     return find_scoring(part.scoring or None, "class").kind
 
 
+def _is_complete(measured: list[Measurement], n_tasks: int, stages: str) -> bool:
+    """Whether every task was measured alone and at every stage from its arrival on, or, with
+    ``stages="final"``, at its arrival and at the end.
+    """
+    if stages != FINAL_STAGES:
+        return len(measured) == n_tasks + n_tasks * (n_tasks + 1) // 2
+    arrived = {row.stage: row.task for row in measured if row.kind == SINGLE}
+    found = {(row.task, row.stage) for row in measured if row.kind == STAGE}
+    last = n_tasks - 1
+    wanted = {(task, at) for stage, task in arrived.items() for at in (stage, last)}
+    return len(arrived) == n_tasks and wanted <= found
+
+
 def _table(
-    label: str, n_tasks: int, passes: Passes, plain: dict[str, Passes], kind: ErrorKind
+    label: str,
+    n_tasks: int,
+    passes: Passes,
+    plain: dict[str, Passes],
+    kind: ErrorKind,
 ) -> ErrorTable | None:
-    expected = (
-        n_tasks * (n_tasks + 1) // 2 + n_tasks
-    )  # every task at every stage from its arrival on, and alone
-    complete = [r for r, measured in sorted(passes.items()) if len(measured) == expected]
+    complete = list(passes)
     if not complete:
         return None
     usable = {

@@ -1,4 +1,4 @@
-"""Curves: lines with a band of quartiles.
+"""Curves: lines with a band of quartiles over repetitions; dots are medians.
 
 What is drawn is data first (:class:`Curves`), drawn second.
 """
@@ -20,13 +20,18 @@ _CROWD = 8  # so many bands at most: more would hide the lines
 
 @dataclass(frozen=True)
 class Line:
-    """One learner's line; ``lower`` and ``upper`` are quartiles over repetitions."""
+    """One learner's line: errors are averaged over repetitions first.
+
+    ``lower``, ``median`` and ``upper`` are over repetitions. The median lies between the other two;
+    the line need not.
+    """
 
     label: str
     x: Values
     y: Values
     lower: Values | None = None
     upper: Values | None = None
+    median: Values | None = None
 
 
 @dataclass(frozen=True)
@@ -54,11 +59,32 @@ def describe(lines: Sequence[Line], what: str, over: str) -> str:
 def draw_curves(curves: Curves) -> Figure:
     """One panel; each line is named at its end, in its colour, so that no legend hides anything."""
     figure = new_figure(4.8, 3.2 + 0.11 * max(len(curves.lines) - 10, 0))
-    axis = figure.subplots()
+    _draw(figure.subplots(), curves)
+    return figure
+
+
+def draw_panels(panels: Sequence[Curves]) -> Figure:
+    """Several figures of lines in one, two in a row."""
+    most = max(len(curves.lines) for curves in panels)
+    down = -(-len(panels) // 2)
+    figure = new_figure(9.6, down * (3.2 + 0.11 * max(most - 10, 0)))
+    axes = figure.subplots(down, 2, squeeze=False).ravel()
+    for axis in axes[len(panels) :]:
+        axis.set_axis_off()
+    for axis, curves in zip(axes, panels, strict=False):
+        _draw(axis, curves)
+    return figure
+
+
+def _draw(axis: Any, curves: Curves) -> None:
     labels = [line.label for line in curves.lines]
     for line in curves.lines:
         colour = colour_of(line.label, labels)
-        axis.plot(line.x, line.y, color=colour, lw=1.6, marker="o", ms=3.2)
+        axis.plot(line.x, line.y, color=colour, lw=1.6)
+        dots = line.y
+        if line.median is not None:
+            dots = line.median
+        axis.plot(line.x, dots, color=colour, lw=0, marker="o", ms=3.2)
         if line.lower is not None and line.upper is not None and len(labels) <= _CROWD:
             axis.fill_between(line.x, line.lower, line.upper, color=colour, alpha=0.15, lw=0)
     if curves.zero:
@@ -71,7 +97,6 @@ def draw_curves(curves: Curves) -> Figure:
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     plain(axis, title=curves.title, xlabel=curves.xlabel, ylabel=curves.ylabel)
     _name_lines(axis, curves.lines)
-    return figure
 
 
 def _logarithmic(axis: Any, last: float) -> None:

@@ -19,6 +19,8 @@ AMOUNTS = {
     "training": "seconds of training so far",
     "inference": "seconds per 1000 rows",
 }
+FIGURE_SIZE = ("growth-size", "growth-encoders", "growth-training", "growth-inference")
+"""The four panels of the paper's figure size."""
 
 
 @dataclass(frozen=True)

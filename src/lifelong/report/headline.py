@@ -40,7 +40,7 @@ _SIGNED = {"gain", "forward_transfer", "backward_transfer", "transfer"}
 
 @dataclass(frozen=True)
 class CellData:
-    """One number of the table."""
+    """One number of the table; ``spread`` is the median over repetitions, and the quartiles."""
 
     value: float | None
     text: str
@@ -86,8 +86,8 @@ def _cell(
         return CellData(None, "–")
     spread = ""
     if column not in _NO_QUARTILES and min(len(table.errors) for table in tables) > 1:
-        lower, _, upper = quartiles(tables, column)
-        spread = f"{number(column, lower)} … {number(column, upper)}"
+        lower, median, upper = (number(column, side) for side in quartiles(tables, column))
+        spread = f"{median} ({lower} … {upper})"
     sign = ""
     if column in _SIGNED and abs(value) >= 5e-4:
         sign = "up" if value > 0 else "down"

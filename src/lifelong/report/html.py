@@ -49,7 +49,9 @@ def write_sections(sections: Sequence[Section], out: Path) -> list[Path]:
         written += _write_files(each, where)
         pages.append(_context(each, where.relative_to(out)))
     page = out / "report.html"
-    page.write_text(_render(pages), encoding="utf-8", errors="backslashreplace")
+    title = ", ".join(content["spec"].experiment for content in pages)
+    html = rendered("report.html.j2", title=title, sections=pages)
+    page.write_text(html, encoding="utf-8", errors="backslashreplace")
     return [page, *written]
 
 
@@ -60,18 +62,17 @@ def _write_files(section: Section, where: Path) -> list[Path]:
     return files
 
 
-def _render(pages: list[dict[str, Any]]) -> str:
-    loader = PackageLoader("lifelong.report")
+def rendered(template: str, **content: Any) -> str:
+    """A page: whatever names hold, they are text in it."""
     environment = Environment(
-        loader=loader,
+        loader=PackageLoader("lifelong.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["signed"] = lambda value: f"{value:+.3f}".replace("-", "−")
-    title = ", ".join(page["spec"].experiment for page in pages)
-    return environment.get_template("report.html.j2").render(title=title, sections=pages)
+    return environment.get_template(template).render(**content)
 
 
 def _context(section: Section, where: Path) -> dict[str, Any]:

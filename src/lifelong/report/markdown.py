@@ -9,6 +9,7 @@ from lifelong._terminal import printable
 from lifelong.exceptions import DatasetError
 from lifelong.report.headline import COLUMNS, CellData, number
 from lifelong.report.learner_facts import growing_labels
+from lifelong.report.race import table_lines
 from lifelong.report.sections import Picture, Section
 
 BEGIN = "<!-- measured: begin -->"
@@ -52,6 +53,13 @@ def markdown(section: Section, where: str) -> Iterator[str]:
         yield f"![{_text(picture.alt)}]({where}/figures/{picture.file_name}.svg)\n"
     yield from (f"- {_text(picture.title)}." for picture in section.pictures)
     yield ""
+    if section.race is not None:
+        yield from table_lines(section.race)
+        yield (
+            "\nMean over streams and its standard error over repetitions; wins, ties and losses of"
+            f" {_text(section.race.ours)} by stream, by two standard errors of the paired"
+            " difference.\n"
+        )
     yield f"| learner | {' | '.join(heading for heading, _ in COLUMNS.values())} |"
     yield "|---" * (len(COLUMNS) + 1) + "|"
     for row in section.table:
@@ -65,13 +73,19 @@ def markdown(section: Section, where: str) -> Iterator[str]:
     ):
         yield "\nA star (*) in the figure marks learners that add resources with every task."
     if counts[-1] > 1:
-        yield "\nSmall: quartiles over repetitions, of the mean over tasks."
+        yield (
+            "\nSmall: median over repetitions of the mean over tasks, and quartiles. Large: errors"
+            " are averaged over repetitions first, as in the paper, so it may lie elsewhere."
+        )
     if spec.published:
         yield "\nIn brackets: the paper's numbers, where they are published."
 
 
 def _shown(section: Section) -> list[Picture]:
     """The figures named before the strips, and the strips: what the paper shows comes first."""
+    growth = [picture for picture in section.whole if picture.name == "growth"]
+    if growth:
+        return growth
     strip = [picture for picture in section.whole if picture.name == "strip"]
     ahead = list(takewhile(lambda picture: not picture.name.startswith("strip-"), section.pictures))
     if strip:

@@ -67,7 +67,7 @@ def _draw(figure: Figure, axis: Any, shown: Matrix, low: float, high: float) -> 
     )
     if n <= 6:
         for (t, s), value in np.ndenumerate(shown.accuracy):
-            if s >= t:
+            if not np.isnan(value):  # before its arrival, or not measured
                 dark = (value - low) / max(high - low, 1e-9) < 0.6
                 axis.text(
                     s,

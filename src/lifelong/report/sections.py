@@ -9,12 +9,13 @@ from matplotlib.figure import Figure
 
 from lifelong.experiments.spec import FigureSpec
 from lifelong.experiments.tables import Results
-from lifelong.report.curves import Curves, draw_curves
-from lifelong.report.growth import Growth, growth_curves, growth_table
+from lifelong.report.curves import Curves, draw_curves, draw_panels
+from lifelong.report.growth import FIGURE_SIZE, Growth, growth_curves, growth_table
 from lifelong.report.headline import HeadlineRow, headline
 from lifelong.report.learner_facts import growing_labels
 from lifelong.report.matrices import Matrix, draw_matrices, matrix
-from lifelong.report.strip import STATISTICS, VENIAT, Tables, draw_strips, strips
+from lifelong.report.race import Race, draw_race, race
+from lifelong.report.strip import STATISTICS, VENIAT, Tables, draw_dots, draw_strips, strips
 from lifelong.report.sweeps import first_task, learner_curve, stages, sweep
 
 
@@ -63,6 +64,7 @@ class Section:
     growth: list[Growth]
     beside_paper: list[Comparison]
     whole: list[Picture]  # figures for files only: all panels in one picture
+    race: Race | None = None
 
     @property
     def in_files(self) -> list[Picture]:
@@ -82,17 +84,33 @@ def section(results: Results) -> Section:
     ]
     whole: list[Picture] = []
     if measured and "strip" in kinds:
-        whole.append(_whole_strip(results, measured))
+        whole += _whole_strips(results, measured)
     growth: list[Growth] = []
     if "growth" in kinds:
         growth = growth_table(results)
+        whole.append(_whole_growth(results))
     heat: list[Picture] = []
     all_heat: list[Picture] = []
     if "matrices" in kinds:
         heat, all_heat = _matrices(measured)
     return Section(
-        results, rows, pictures, heat, growth, _beside_paper(results, rows), [*whole, *all_heat]
+        results,
+        rows,
+        pictures,
+        heat,
+        growth,
+        _beside_paper(results, rows),
+        [*whole, *all_heat],
+        race_of(results),
     )
+
+
+def race_of(results: Results) -> Race | None:
+    """The race of an experiment that has one: a figure of this kind names the learner."""
+    for figure in results.spec.figures:
+        if figure.kind == "race":
+            return race(results, **figure.options)
+    return None
 
 
 def _pictures(figure: FigureSpec, results: Results, measured: Tables) -> Iterator[Picture]:
@@ -105,6 +123,10 @@ def _pictures(figure: FigureSpec, results: Results, measured: Tables) -> Iterato
             yield Picture(name, panel.title, panel.alt, draw_strips([panel]))
     elif figure.kind == "growth":
         yield from map(_drawn, growth_curves(results))
+    elif figure.kind == "race":
+        found = race_of(results)
+        if found is not None:
+            yield Picture("race", found.title, found.alt, draw_race(found))
     elif figure.kind != "matrices":
         curves = _CURVES[figure.kind](results, **figure.options)
         if curves is not None:
@@ -123,11 +145,23 @@ def _drawn(curves: Curves) -> Picture:
     return Picture(curves.name, curves.title, curves.alt, draw_curves(curves))
 
 
-def _whole_strip(results: Results, measured: Tables) -> Picture:
+def _whole_strips(results: Results, measured: Tables) -> list[Picture]:
+    """All panels in one figure; where there are repetitions, also with quartiles of each dot."""
     panels = strips(measured, growing=growing_labels(results))
     others = ", ".join(panel.statistic.replace("_", " ") for panel in panels[1:])
     alt = f"{panels[0].alt} Beside it, in the same way: {others}."
-    return Picture("strip", panels[0].title, alt, draw_strips(panels))
+    pictures = [Picture("strip", panels[0].title, alt, draw_strips(panels))]
+    if all(len(table.errors) > 1 for tables in measured.values() for table in tables):
+        spread = f"Median and quartiles over repetitions of each task. {alt}"
+        pictures.append(Picture("strip-iqr", panels[0].title, spread, draw_dots(panels)))
+    return pictures
+
+
+def _whole_growth(results: Results) -> Picture:
+    """Figure size: four panels."""
+    panels = [curves for curves in growth_curves(results) if curves.name in FIGURE_SIZE]
+    alt = " ".join(panel.alt for panel in panels)
+    return Picture("growth", panels[0].title, alt, draw_panels(panels))
 
 
 def _matrices(measured: Tables) -> tuple[list[Picture], list[Picture]]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from lifelong.evaluation.errors import ErrorTable
 from lifelong.evaluation.transfer import backward_transfer, half_a_mistake
-from lifelong.experiments.spec import HEADLINE
+from lifelong.experiments.spec import FINAL_STAGES, HEADLINE
 from lifelong.experiments.tables import Results
 from lifelong.report.curves import Curves, Line, Values, describe
 from lifelong.tasks.base import TaskName
@@ -32,6 +32,7 @@ def sweep(
     over: str,
     min_tasks: int = 1,
     groups: Sequence[str] = (),
+    without: Sequence[str] = (),
 ) -> Curves | None:
     """A statistic against where each stream is on its axis.
 
@@ -41,6 +42,8 @@ def sweep(
         A task's name or its position; ``"all tasks"`` is the mean.
     groups : list of str
         Only the streams of those groups; all that have a place on an axis if there are none.
+    without : list of str
+        Learners that are not shown: one that forgets everything leaves no room for the others.
     """
     points = [
         part
@@ -48,7 +51,8 @@ def sweep(
         if part.at is not None and (not groups or part.group in groups)
     ]
     lines = []
-    for label in (learner.label for learner in results.spec.learners):
+    shown = [learner.label for learner in results.spec.learners if learner.label not in without]
+    for label in shown:
         found = {part.at or 0.0: results.tables.get((part.name, label)) for part in points}
         known = [
             (at, table)
@@ -93,12 +97,12 @@ def _pooled(table: ErrorTable, statistic: str, task: TaskName) -> float:
 
 
 def _each(table: ErrorTable, statistic: str, task: TaskName) -> list[float]:
-    return [_pooled(table.repetition(r), statistic, task) for r in range(len(table.errors))]
+    return [_pooled(alone, statistic, task) for alone in table.each_repetition]
 
 
 def _line(label: str, x: Values, middle: list[float], each: list[list[float]]) -> Line:
-    quartiles = np.array([np.percentile(values, [25, 75]) for values in each])
-    return Line(label, x, np.array(middle), quartiles[:, 0], quartiles[:, 1])
+    lower, median, upper = np.array([np.percentile(values, [25, 50, 75]) for values in each]).T
+    return Line(label, x, np.array(middle), lower, upper, median)
 
 
 def _sweep_finding(lines: list[Line], statistic: str) -> str:
@@ -162,9 +166,7 @@ def learner_curve(results: Results, *, statistic: str, over: str) -> Curves | No
 
 
 def _means(table: ErrorTable, statistic: str) -> list[float]:
-    return [
-        float(np.mean(getattr(table.repetition(r), statistic))) for r in range(len(table.errors))
-    ]
+    return [float(np.mean(getattr(alone, statistic))) for alone in table.each_repetition]
 
 
 def stages(results: Results) -> Curves | None:
@@ -205,16 +207,20 @@ def _over_stages(
     statistic: Callable[[Values], Values],
     finding: Callable[[list[Line]], str],
 ) -> Curves | None:
+    if results.spec.stages == FINAL_STAGES:  # what lies between was not measured
+        return None
     lines = []
     for label in (learner.label for learner in results.spec.learners):
         tables = results.headline(label)
         if tables and len(tables[0].tasks) > 1:
             measured = np.concatenate([errors(table) for table in tables])  # (R · streams, T)
-            lower, upper = np.percentile([statistic(table) for table in measured], [25, 75], axis=0)
+            each = [statistic(table) for table in measured]
+            lower, median, upper = np.percentile(each, [25, 50, 75], axis=0)
             x = np.arange(1, measured.shape[1] + 1, dtype=np.float64)
             # As everywhere: errors are averaged over repetitions first, then comes the ratio, then
             # the logarithm.
-            lines.append(Line(label, x, statistic(measured.mean(axis=0)), lower, upper))
+            middle = statistic(measured.mean(axis=0))
+            lines.append(Line(label, x, middle, lower, upper, median))
     if not lines:
         return None
     alt = describe(lines, what, "tasks learnt")

@@ -72,11 +72,9 @@ def write_csv(path: Path, parts: Sequence[tuple[str, ErrorTable]]) -> None:
         writer.writerow(["stream", "learner", "task", "repetitions", *COLUMNS, *spread])
         for title, table in parts:
             columns = [getattr(table, statistic) for statistic in COLUMNS]
-            columns += [
-                table.spread(name)[side]
-                for name in COLUMNS
-                for side in ("lower", "median", "upper")
-            ]
+            for name in COLUMNS:
+                sides = table.spread(name)
+                columns += [sides[side] for side in ("lower", "median", "upper")]
             for t, task in enumerate(table.tasks):
                 values = [f"{column[t]:.6g}" for column in columns]
                 names = [safe_cell(name) for name in (title, table.learner, task)]

@@ -12,10 +12,13 @@ EXPERIMENT = Experiment(
     question="Are twenty encoders enough for a hundred and ten tasks?",
     full=version(
         [Part("CORe50 110×5", "core50-110x5")],
-        ("silly-n-20", "silly-f-20", "none", "single", "rf"),
+        ("silly-n-20", "silly-f-20", "lwf", "none", "single", "rf"),
         1,
     ),
     smoke=version(
-        [Part("generated objects", "generated", _GENERATED)], ("silly-n-2", "silly-f-2"), 1, TINY
+        [Part("generated objects", "generated", _GENERATED)],
+        ("silly-n-2", "silly-f-2", "lwf"),
+        1,
+        TINY,
     ),
 )

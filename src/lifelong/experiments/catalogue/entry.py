@@ -4,12 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lifelong._validation import check_count
+from lifelong._validation import check_choice, check_count
 from lifelong._words import did_you_mean
 from lifelong.exceptions import ParameterError
 from lifelong.experiments.catalogue.settings import PLAIN
 from lifelong.experiments.registry import LEARNERS, entry_of, make_learner, trains_networks
-from lifelong.experiments.spec import FigureSpec, LearnerSpec, Part, Spec
+from lifelong.experiments.spec import (
+    ALL_STAGES,
+    FINAL_STAGES,
+    FigureSpec,
+    LearnerSpec,
+    Part,
+    Spec,
+)
+from lifelong.references import BOUNDS
 from lifelong.references import CONTROLS as SINGLE_TASK
 
 SIXTEEN = (  # of the paper; any other learner of the table is asked for with --learners
@@ -28,8 +36,10 @@ SIXTEEN = (  # of the paper; any other learner of the table is asked for with --
     ),
     *("df-cnn", "lmc", "model-zoo", "coscl", "randumb"),
 )
+# References that the paper does not have. RanPAC is for the tables with pretrained features.
+LATER = ("der++", "packnet", "hat", "gpm", "wsn", "der", "ranpac")
 CONTROLS = tuple(SINGLE_TASK)
-EVERYONE = ("silly-n", "silly-f", *SIXTEEN, *CONTROLS)
+EVERYONE = ("silly-n", "silly-f", *SIXTEEN, *LATER, *CONTROLS, *BOUNDS)
 
 STRIP = FigureSpec("strip")
 STAGES = FigureSpec("stages")
@@ -117,6 +127,7 @@ class Experiment:
         learners: Sequence[str] = (),
         repetitions: int | None = None,
         seed: int = 0,
+        stages: str = ALL_STAGES,
     ) -> Spec:
         """The experiment as data; by default as the catalogue has it."""
         if smoke:
@@ -124,6 +135,7 @@ class Experiment:
         else:
             chosen = self.full
         check_count(repetitions, "repetitions", optional=True)
+        check_choice(stages, "stages", (ALL_STAGES, FINAL_STAGES))
         return Spec(
             experiment=self.name,
             version="smoke" if smoke else "full",
@@ -134,6 +146,7 @@ class Experiment:
             seed=seed,
             figures=self.figures,
             published=self.published,
+            stages=stages,
         )
 
 

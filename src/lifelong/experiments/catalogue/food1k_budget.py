@@ -9,9 +9,10 @@ from lifelong.experiments.catalogue.settings import PLAIN, TINY
 from lifelong.experiments.spec import FigureSpec, Part
 
 
-def _version(
+def budget_version(
     part: Part, budgets: tuple[int, ...], n_tasks: int, settings: Mapping[str, Any]
 ) -> Version:
+    """SiLLy-N with so many encoders at most, and without a limit."""
     limited = [
         learner("silly-n", settings, f"silly-n, {m} encoders", at=m, budget=m) for m in budgets
     ]
@@ -25,8 +26,8 @@ EXPERIMENT = Experiment(
     name="food1k-budget",
     of_paper="figure budget",
     question="How many encoders are enough for fifty tasks?",
-    full=_version(Part("Food1k 50×20", "food1k-50x20"), (5, 10, 20, 30), 50, PLAIN),
-    smoke=_version(Part("generated food", "generated", GENERATED), (1, 2), 3, TINY),
+    full=budget_version(Part("Food1k 50×20", "food1k-50x20"), (5, 10, 20, 30), 50, PLAIN),
+    smoke=budget_version(Part("generated food", "generated", GENERATED), (1, 2), 3, TINY),
     figures=(
         FigureSpec("learner-curve", {"statistic": "transfer", **_OVER}),
         FigureSpec("learner-curve", {"statistic": "accuracy", **_OVER}),

@@ -5,7 +5,7 @@ from lifelong.experiments.catalogue.settings import SIMULATION, TINY
 from lifelong.experiments.catalogue.xor_xnor import SIZES, errors_of, rows_arrive
 from lifelong.experiments.spec import FigureSpec, Part
 
-_LEARNERS = ("silly-n", "silly-f", *CONTROLS)
+_LEARNERS = ("silly-n", "silly-f", *CONTROLS, "dn")
 
 
 def _part(group: str, at: float, options: dict[str, object]) -> Part:
@@ -25,7 +25,7 @@ def _sweeps(
     return [*turned, *sized]
 
 
-_BT = {"statistic": "backward_transfer", "task": "xor"}
+_BT = {"statistic": "backward_transfer", "task": "xor", "without": ["dn"]}
 
 EXPERIMENT = Experiment(
     name="xor-rxor",
