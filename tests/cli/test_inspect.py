@@ -1,9 +1,10 @@
 """``lifelong inspect`` and ``lifelong verify``."""
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from lifelong import SillyForest, save
+from lifelong import LifelongClassifier, SillyForest, save
 from lifelong.cli import app
 from lifelong.tasks.simulations import gaussian_xor
 
@@ -38,6 +39,19 @@ def test_inspect_says_what_a_learner_holds(folder):
         assert word in done.stdout
     assert "budget=2" in done.stdout
     assert "checksums: ok" in done.stdout
+
+
+def test_inspect_says_what_a_model_of_tables_holds(tmp_path):
+    frame = pd.DataFrame({"site": ["a", "b"] * 20, "dose": range(40), "sex": ["f", "m"] * 20})
+    ill = [str(dose > 20) for dose in frame.dose]
+    model = LifelongClassifier("site", n_estimators=2, random_state=0)
+    save(model.fit(frame, ill), tmp_path / "both")
+    said = lifelong("inspect", tmp_path / "both").stdout
+    assert "LifelongClassifier: 2 tasks, 40 rows seen, 2 own forests, 1 shared encoder" in said
+    assert "columns: dose (number), sex (category, 2)" in said
+    assert said.count("  own  ") == 2
+    save(model.set_params(shared=False).fit(frame, ill), tmp_path / "own")
+    assert "2 own forests, no shared encoder" in lifelong("inspect", tmp_path / "own").stdout
 
 
 def test_verify_finds_a_single_changed_byte(folder):

@@ -194,3 +194,11 @@ def test_help_has_examples_and_list_names_every_experiment():
         "demo",
     ):
         assert name in listed
+
+
+def test_the_list_of_experiments_says_what_was_measured_how_often_and_when():
+    environment = {**os.environ, "COLUMNS": "200"}
+    listed = CliRunner(env=environment).invoke(app, ["list", "experiments"]).output
+    lines = {line.split("│")[0].strip(): line for line in listed.splitlines() if "│" in line}
+    assert "measured: 100 repetitions, 20" in lines["best-xor"]
+    assert "no committed results" in lines["food1k-50x20"]

@@ -11,6 +11,8 @@ from lifelong import __version__
 from lifelong._terminal import console, printable
 from lifelong.cli.data import app as data_app
 from lifelong.cli.demo import demo
+from lifelong.cli.health import EXAMPLES as HEALTH_EXAMPLES
+from lifelong.cli.health import health
 from lifelong.cli.inspect import inspect
 from lifelong.cli.learn import EXAMPLES as LEARN_EXAMPLES
 from lifelong.cli.learn import learn
@@ -21,6 +23,8 @@ from lifelong.cli.report import EXAMPLES as REPORT_EXAMPLES
 from lifelong.cli.report import report
 from lifelong.cli.run import EXAMPLES as RUN_EXAMPLES
 from lifelong.cli.run import run
+from lifelong.cli.serve import EXAMPLES as SERVE_EXAMPLES
+from lifelong.cli.serve import serve
 from lifelong.cli.verify import verify
 from lifelong.exceptions import LifelongError
 
@@ -64,6 +68,8 @@ app.command("inspect")(inspect)
 app.command("verify")(verify)
 app.command("learn", epilog=LEARN_EXAMPLES)(learn)
 app.command("predict", epilog=PREDICT_EXAMPLES)(predict)
+app.command("health", epilog=HEALTH_EXAMPLES)(health)
+app.command("serve", epilog=SERVE_EXAMPLES)(serve)
 app.add_typer(data_app, name="data")
 
 

@@ -1,7 +1,7 @@
 """Answers of a model of tables to the rows of a file, as lines of CSV."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,16 +32,19 @@ class Lines(NamedTuple):
 
     text: str
     n_rows: int
+    share: float | None = None  # of the file that has been read, where it is known
 
 
-def answered(model: Any, file: Path, wanted: Wanted, size: int) -> Iterator[Lines]:
+def answered(model: Any, file: Path, wanted: Wanted, size: int) -> Generator[Lines]:
     """A header, then a line for every row of the file, in its order."""
     from lifelong.rows.files import tables_in
 
     is_number = not hasattr(model, "class_weight")
     _check_fits(model, wanted, is_number)
-    task = _task(model, wanted)
-    yield Lines(_csv([_titles(model, wanted, is_number)]), 0)
+    task = None
+    if wanted.task is not None:
+        task = task_called(model, wanted.task)
+    yield Lines(csv_lines([_titles(model, wanted, is_number)]), 0)
     done = 0
     for table in tables_in(file, size, model.columns_):
         try:
@@ -52,7 +55,7 @@ def answered(model: Any, file: Path, wanted: Wanted, size: int) -> Iterator[Line
             raise DatasetError(
                 f"{file}, rows {done + 1} to {done + len(table)}: {reason}"
             ) from None
-        yield Lines(_csv(lines), len(table))
+        yield Lines(csv_lines(lines), len(table))
         done += len(table)
 
 
@@ -71,18 +74,16 @@ def _check_fits(model: Any, wanted: Wanted, is_number: bool) -> None:
         )
 
 
-def _task(model: Any, wanted: Wanted) -> Any:
+def task_called(model: Any, task: str) -> Any:
     """The task that --task means; names may be whole numbers."""
-    if wanted.task is None:
-        return None
     by_text = {str(name): name for name in model.tasks_}
-    if wanted.task not in by_text:
-        hint = did_you_mean(wanted.task, by_text)
+    if task not in by_text:
+        hint = did_you_mean(task, by_text)
         names = ", ".join(map(repr, list(by_text)[:_FEW]))
         raise UnknownTaskError(
-            f"Unknown task {wanted.task!r}.{hint} Known are {len(by_text)} tasks, such as {names}."
+            f"Unknown task {task!r}.{hint} Known are {len(by_text)} tasks, such as {names}."
         )
-    return by_text[wanted.task]
+    return by_text[task]
 
 
 def _with_tasks(model: Any, table: "Table", wanted: Wanted, file: Path) -> "Table":
@@ -136,7 +137,8 @@ def _titles(model: Any, wanted: Wanted, is_number: bool) -> list[str]:
     return ["prediction", "lower", "upper"]
 
 
-def _csv(rows: Sequence[Sequence[Any]]) -> str:
+def csv_lines(rows: Sequence[Sequence[Any]]) -> str:
+    """Rows of cells as lines of CSV."""
     text = StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()

@@ -5,7 +5,7 @@ Memory does not grow with the file.
 
 import csv
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from importlib.util import find_spec
 from io import TextIOWrapper
 from itertools import chain, islice
@@ -52,7 +52,7 @@ class Columns(NamedTuple):
 
 def batches(
     path: Path, columns: Columns, size: int, header: Header = Header.AUTO
-) -> Iterator[Batch]:
+) -> Generator[Batch]:
     """All rows of a file, ``size`` at a time.
 
     Parameters

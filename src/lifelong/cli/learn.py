@@ -1,5 +1,6 @@
 """``lifelong learn``: a model from a table in a file, or more rows for one that is there."""
 
+import warnings
 from collections import Counter
 from dataclasses import replace
 from enum import StrEnum
@@ -13,7 +14,7 @@ from rich.table import Table as Lines
 
 from lifelong._terminal import console
 from lifelong._words import did_you_mean
-from lifelong.exceptions import DatasetError, InputError, ParameterError
+from lifelong.exceptions import DatasetError, InputError, InputWarning, ParameterError
 
 if TYPE_CHECKING:
     from lifelong.learners.front import LifelongClassifier, LifelongRegressor
@@ -69,20 +70,22 @@ def learn(
     known = _known_columns(model)
     content = read_content(file)
     table = read_table(file, content, known)
-    labels = labels_of(_column(table, label_column, "label column", file))
+    labels = labels_of(column_of(table, label_column, "label column", file))
     rows = table.without(label_column)
     if isinstance(model.task_column, str):
-        _column(rows, model.task_column, "task column", file)
+        column_of(rows, model.task_column, "task column", file)
     if _learnt_before(model, content.checksum):
         terminal.print(f"{file} was learnt before: nothing changes.")
         return
-    for warning in _suspicions(labels, model):
+    for warning in [*_suspicions(labels, model), *_misspelt_columns(rows, model)]:
         terminal.print(f"warning: {warning}")
     if dry_run:
         _say_what_would_happen(terminal, model, rows, labels)
         return
     before = {name: record.n_rows for name, record in _tasks(model).items()}
-    model.partial_fit(rows, labels, task=task)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)  # they were printed above
+        model.partial_fit(rows, labels, task=task)
     model.knowledge_ = replace(
         model.knowledge_, batches=(*model.knowledge_.batches, content.checksum)
     )
@@ -137,7 +140,8 @@ def _learnt_before(model: Any, checksum: str) -> bool:
     return model.__sklearn_is_fitted__() and checksum in model.knowledge_.batches
 
 
-def _column(table: "Table", name: str, what: str, file: Path) -> Any:
+def column_of(table: "Table", name: str, what: str, file: Path) -> Any:
+    """A column of a file, or an error that says which there are."""
     try:
         return table.column(name, what)
     except InputError:
@@ -159,6 +163,22 @@ def _suspicions(labels: list[Any], model: Any) -> list[str]:
         for names in alike.values()
         if len(names) > 1
     ]
+
+
+def _misspelt_columns(rows: "Table", model: Any) -> list[str]:
+    """Columns that are new, while a known one of a similar name is missing."""
+    from lifelong.rows.spelling import misspelt, said
+
+    known = _known_columns(model)
+    if known is None:
+        return []
+    table = rows
+    if model.task_column is not None:
+        table = rows.without(model.task_column)
+    suspects = misspelt(table, known)
+    if not suspects:
+        return []
+    return [said(suspects)]
 
 
 def _say_what_would_happen(terminal: Console, model: Any, rows: "Table", labels: list[Any]) -> None:

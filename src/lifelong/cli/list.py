@@ -9,6 +9,7 @@ from lifelong._terminal import console
 from lifelong._validation import check_choice
 
 KINDS: tuple[str, ...] = ("experiments", "learners", "datasets")
+NOT_MEASURED = "no committed results"
 
 
 def list_names(
@@ -26,25 +27,33 @@ def list_names(
             show_header=False,
             show_edge=False,
         )
-        for name, what in _names(shown).items():
-            table.add_row(name, what)
+        for name, *cells in _lines(shown):
+            table.add_row(name, *cells)
         console(soft_wrap=False).print(table, "")
 
 
-def _names(kind: str) -> dict[str, str]:
+def _lines(kind: str) -> list[tuple[str, ...]]:
     if kind == "learners":
-        return _learners()
+        return list(_learners().items())
     if kind == "datasets":
         from lifelong.tasks.datasets import DATASETS
 
-        return {name: dataset.what for name, dataset in DATASETS.items()}
-    from lifelong.experiments.catalogue import EXPERIMENTS
+        return [(name, dataset.what) for name, dataset in DATASETS.items()]
+    return _experiments()
 
-    demo = {"demo": "run with `lifelong demo`: XOR → XNOR, XOR → R-XOR and rotated digits"}
-    return {
-        **{name: f"{entry.question} ({entry.of_paper})" for name, entry in EXPERIMENTS.items()},
-        **demo,
-    }
+
+def _experiments() -> list[tuple[str, ...]]:
+    """What each experiment asks, and whether its results are in ``docs/results``."""
+    from lifelong.experiments.catalogue import EXPERIMENTS
+    from lifelong.experiments.catalogue.measured import measured_experiments
+
+    measured = measured_experiments()
+    lines: list[tuple[str, ...]] = []
+    for name, entry in EXPERIMENTS.items():
+        question = f"{entry.question} ({entry.of_paper})"
+        lines.append((name, question, str(measured.get(name, NOT_MEASURED))))
+    demo = "run with `lifelong demo`: XOR → XNOR, XOR → R-XOR and rotated digits"
+    return [*lines, ("demo", demo, "made on the spot")]
 
 
 def _learners() -> dict[str, str]:

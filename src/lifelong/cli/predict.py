@@ -1,32 +1,26 @@
 """``lifelong predict``: labels for the rows of a file, from a saved learner, in batches."""
 
-import csv
 import math
-import stat
-import sys
-import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
 
-from lifelong._files import replacing
 from lifelong._spreadsheet import safe_cell
-from lifelong._terminal import Description, console
 from lifelong._validation import check_count
 from lifelong.cli.batches import STDIN, Batch, Columns, batches
 from lifelong.cli.headers import Header
+from lifelong.cli.output import opened, watched
 from lifelong.exceptions import DatasetError, InputError, ParameterError
 
 if TYPE_CHECKING:
+    from lifelong.cli.answers import Lines
     from lifelong.learners import Learner
 
 _MOST_AT_ONCE = 1_000_000_000  # rows
-_EVERY = 5.0  # seconds between lines where nobody looks at a terminal
 EXAMPLES = (
     "Examples: lifelong predict model --task Lyon --input rows.csv > labels.csv   ·   "
     "zcat rows.csv.gz | lifelong predict model --task Lyon --input - --proba --out labels.csv"
@@ -78,11 +72,7 @@ def predict(
     learner = load(directory)
     if isinstance(learner, LifelongClassifier | LifelongRegressor):
         wanted = Wanted(task, task_column, proba, interval)
-        with _opened(out) as target, _watched("the table") as watch:
-            for some in answered(learner, file, wanted, batch_size):
-                target.write(some.text)
-                watch(some.n_rows)
-            target.flush()  # a full disk shows here
+        _write(out, "the table", answered(learner, file, wanted, batch_size))
         return
     if task_column is not None or interval is not None:
         raise ParameterError(
@@ -90,31 +80,49 @@ def predict(
             f" holds a {type(learner).__name__}. Say which task: --task."
         )
     name = _task(learner, task)
+    read = batches(file, _columns_of(learner), batch_size, header)
+    _write(out, f"task {str(name)!r}", _answered(learner, name, read, file, proba))
+
+
+def _write(out: Path, of: str, lines: "Generator[Lines]") -> None:
+    """All lines, and how far it has come."""
+    with opened(out) as target, watched(of) as watch, closing(lines):
+        for some in lines:
+            target.write(some.text)
+            watch(some.n_rows, some.share)
+        target.flush()  # a full disk shows here
+
+
+def _columns_of(learner: "Learner") -> Columns:
+    """What a file must have, by name if the learner knows names."""
     names = getattr(learner, "feature_names_in_", None)
     if names is not None:
         names = [str(column) for column in names]
-    columns = Columns(math.prod(learner.in_shape_), names)
-    with (
-        _opened(out) as target,
-        _watched(f"task {str(name)!r}") as watch,
-        warnings.catch_warnings(),
-    ):
-        # Columns have been chosen by name, and rows are without names from there on.
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        lines = csv.writer(target, lineterminator="\n")
-        classes = learner.classes_of(name)
-        names_of_classes = [safe_cell(label) for label in classes.tolist()]
-        lines.writerow(["label", *(f"p_{label}" for label in classes.tolist() if proba)])
-        for batch in batches(file, columns, batch_size, header):
-            posteriors = _posteriors(learner, name, batch, file)
-            labels = [names_of_classes[column] for column in posteriors.argmax(axis=1)]
-            if proba:
-                numbers = ([f"{p:.6g}" for p in row] for row in posteriors.tolist())
-                lines.writerows([label, *row] for label, row in zip(labels, numbers, strict=True))
-            else:
-                lines.writerows([label] for label in labels)
-            watch(len(batch.X), batch.share)
-        target.flush()  # a full disk shows here
+    return Columns(math.prod(learner.in_shape_), names)
+
+
+def _answered(
+    learner: "Learner", task: Any, read: Generator[Batch], file: Path, proba: bool
+) -> "Generator[Lines]":
+    """A header, then a line for every row: its label and, if wanted, all probabilities."""
+    from lifelong.cli.answers import Lines, csv_lines
+
+    classes = learner.classes_of(task).tolist()
+    names = [safe_cell(label) for label in classes]
+    titles = ["label"]
+    if proba:
+        titles += [f"p_{label}" for label in classes]
+    yield Lines(csv_lines([titles]), 0)
+    with closing(read):
+        for batch in read:
+            posteriors = _posteriors(learner, task, batch, file)
+            answers = []
+            for row, best in zip(posteriors.tolist(), posteriors.argmax(axis=1), strict=True):
+                cells = [names[best]]
+                if proba:
+                    cells += [f"{p:.6g}" for p in row]
+                answers.append(cells)
+            yield Lines(csv_lines(answers), len(batch.X), batch.share)
 
 
 def _task(learner: "Learner", task: str | None) -> Any:
@@ -127,87 +135,14 @@ def _task(learner: "Learner", task: str | None) -> Any:
 
 def _posteriors(learner: "Learner", task: Any, batch: Batch, file: Path) -> Any:
     try:
-        return learner.predict_proba(batch.X.reshape(len(batch.X), *learner.in_shape_), task=task)
+        with warnings.catch_warnings():
+            # Columns have been chosen by name, and rows are without names from there on.
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            return learner.predict_proba(
+                batch.X.reshape(len(batch.X), *learner.in_shape_), task=task
+            )
     except InputError as error:
         last = batch.first + len(batch.X) - 1
         raise DatasetError(
             f"{file}, rows {batch.first} to {last}: {str(error).splitlines()[0]}"
         ) from None
-
-
-@contextmanager
-def _opened(out: Path) -> Iterator[TextIO]:
-    """Where lines go.
-
-    A new or regular file gets its name when it is complete. A symlink stays one: the file that it
-    leads to is replaced. Devices and pipes are written to.
-    """
-    if out == STDIN:
-        yield sys.stdout
-        return
-    try:
-        if _is_device_or_pipe(out):
-            with out.open("w", newline="", encoding="utf-8") as target:
-                yield target
-            return
-        with (
-            replacing(_without_links(out)) as scratch,
-            scratch.path.open("w", newline="", encoding="utf-8") as target,
-        ):
-            yield target
-    except OSError as error:
-        raise DatasetError(f"{out} cannot be written: {error.strerror or error}.") from None
-
-
-def _is_device_or_pipe(out: Path) -> bool:
-    try:
-        mode = out.stat().st_mode
-    except FileNotFoundError:
-        return False
-    if stat.S_ISDIR(mode):
-        raise DatasetError(f"{out} is a folder. Give the name of a CSV file in it.")
-    return not stat.S_ISREG(mode)
-
-
-def _without_links(out: Path) -> Path:
-    try:
-        return out.resolve()
-    except RuntimeError as error:  # links that lead to each other
-        raise DatasetError(f"{out} cannot be written: {error}.") from None
-
-
-@contextmanager
-def _watched(of: str) -> Iterator[Any]:
-    """A bar on a terminal; elsewhere a line every few seconds and one at the end.
-
-    All of it on stderr.
-    """
-    terminal = console(stderr=True)
-    started = time.monotonic()
-    count = 0
-    last = started
-    bars = Progress(
-        Description(),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        console=terminal,
-        transient=True,
-        disable=not terminal.is_terminal,
-    )
-
-    def show(n_rows: int, share: float | None = None) -> None:
-        nonlocal count, last
-        count += n_rows
-        bars.update(row, completed=share, description=f"{count:,} rows")
-        if not terminal.is_terminal and time.monotonic() - last > _EVERY:
-            last = time.monotonic()
-            known = ""
-            if share is not None:
-                known = f" · {share:.0%}"
-            terminal.print(f"{count:,} rows{known}")
-
-    with bars:
-        row = bars.add_task("0 rows", total=1.0)
-        yield show
-    terminal.print(f"{count:,} rows of {of} in {time.monotonic() - started:.1f} s")

@@ -15,6 +15,7 @@ from lifelong.engines import engine as use_engine
 from lifelong.exceptions import ParameterError
 from lifelong.experiments.rows import Row
 from lifelong.experiments.session import Session, prepare
+from lifelong.experiments.spec import ALL_STAGES
 from lifelong.experiments.tables import results_of
 
 SOME_FAILED = 3
@@ -32,6 +33,8 @@ Examples:
   lifelong run ablation-trees --share runs/trained --n-jobs 2
 
   lifelong run food1k-50x20 --smoke
+
+  lifelong run food1k-50x20 --stages final
 
   lifelong run cifar-10x10 --engine ray --engine-address 10.0.0.1:6379
 
@@ -61,6 +64,12 @@ def run(
         int | None, typer.Option(help="Instead of the experiment's own number.", min=1)
     ] = None,
     seed: Annotated[int, typer.Option(help="Repetition r uses seed + r.", min=0)] = 0,
+    stages: Annotated[
+        str,
+        typer.Option(
+            help="all, or final: measure each task when it arrives and at the end, not between."
+        ),
+    ] = ALL_STAGES,
     out: Annotated[
         Path | None, typer.Option(help="Run directory. Default: runs/EXPERIMENT.")
     ] = None,
@@ -101,7 +110,9 @@ def run(
     found = find(experiment)
     chosen = found.smoke if smoke else found.full
     labels = _labels(learners, [learner.label for learner in chosen.learners])
-    spec = found.spec(smoke=smoke, learners=labels, repetitions=repetitions, seed=seed)
+    spec = found.spec(
+        smoke=smoke, learners=labels, repetitions=repetitions, seed=seed, stages=stages
+    )
     if out is not None:
         folder = out
     elif smoke:

@@ -1,0 +1,135 @@
+"""``lifelong health``: how each task of a saved model of tables is doing, as a table and a page."""
+
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table as Lines
+
+from lifelong._terminal import console
+from lifelong.exceptions import DatasetError, InputError, InputWarning, ParameterError
+
+if TYPE_CHECKING:
+    from lifelong.evaluation.health import Health
+
+_SHOWN = 30
+_WIDE = 160  # letters of a line that nobody looks at in a terminal
+_SHORT = {"calibration error": "ECE", "absolute error": "abs. error"}
+_NEEDED = ("matplotlib", "jinja2")
+EXAMPLES = (
+    "Examples: lifelong health model   ·   "
+    "lifelong health model --input new.csv --label-column ill --out health.html"
+)
+
+
+def health(
+    directory: Annotated[Path, typer.Argument(help="Where a model was saved.", metavar="DIR")],
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--input",
+            help="Rows that were not learnt: CSV with a header (, ; or tab; .gz) or .parquet. "
+            "Default: the model's own rows, by trees that have not learnt them.",
+        ),
+    ] = None,
+    label_column: Annotated[
+        str | None, typer.Option(help="The column of --input with the right answers.")
+    ] = None,
+    task: Annotated[str | None, typer.Option(help="One task for all rows of --input.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The page. Default: health.html in DIR.")] = None,
+    all_tasks: Annotated[
+        bool, typer.Option("--all", help="Every task on the terminal, however many there are.")
+    ] = False,
+) -> None:
+    """How each task is doing: scores, what others bring, whether probabilities can be trusted."""
+    from lifelong.evaluation.health import health as measure
+    from lifelong.persistence import load
+
+    if (file is None) != (label_column is None):
+        raise ParameterError("--input and --label-column go together. Give both or neither.")
+    if file is None and task is not None:
+        raise ParameterError("--task says which task the rows of --input are from. Give --input.")
+    model = load(directory)
+    if file is None or label_column is None:
+        found = measure(model)
+        about = f"{directory}: {found.rows:,} rows of its own, held out"
+    else:
+        found = _on_file(model, file, label_column, task)
+        about = f"{directory}: {found.rows:,} rows of {file}"
+    terminal = console(in_a_pipe=_WIDE)
+    _print(terminal, found, all_tasks)
+    if not all(map(find_spec, _NEEDED)):
+        terminal.print("For a page with curves: pip install 'lifelong[report]'")
+        return
+    from lifelong.report.health import write_health
+
+    page = write_health(found, out or directory / "health.html", about)
+    terminal.print(f"{page}: the same, with reliability curves")
+
+
+def _on_file(model: Any, file: Path, label_column: str, task: str | None) -> "Health":
+    """Measured on the rows of a file."""
+    from lifelong.cli.answers import task_called
+    from lifelong.cli.learn import column_of
+    from lifelong.evaluation.health import health as measure
+    from lifelong.rows.files import labels_of, read_content, read_table
+
+    table = read_table(file, read_content(file), getattr(model, "columns_", None))
+    labels = labels_of(column_of(table, label_column, "label column", file))
+    rows = table.without(label_column)
+    name = None
+    if task is not None:
+        name = task_called(model, task)
+        if model.task_column is not None:
+            raise ParameterError(
+                f"The model finds tasks in column {model.task_column!r}: leave --task out."
+            )
+    elif isinstance(model.task_column, str):
+        column_of(rows, model.task_column, "task column", file)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InputWarning)
+            return measure(model, rows, labels, name)
+    except InputError as error:
+        raise DatasetError(f"{file}: {str(error).splitlines()[0]}") from None
+
+
+def _print(terminal: Console, found: "Health", all_tasks: bool) -> None:
+    drawn = Lines(box=None, pad_edge=False)
+    drawn.add_column("task", no_wrap=True)
+    scores = list(found.tasks[0].scores)
+    titles = [_SHORT.get(name, name) for name in scores]
+    for title in ("rows", *titles, "alone", "guess"):
+        drawn.add_column(title, justify="right", no_wrap=True)
+    drawn.add_column("notes", no_wrap=True)
+    shown = found.tasks
+    if not all_tasks:
+        shown = shown[:_SHOWN]
+    for task in shown:
+        numbers = [*task.scores.values(), task.alone, task.guess]
+        notes = ", ".join(task.notes)
+        drawn.add_row(str(task.task), f"{task.rows:,}", *map(_shown, numbers), notes)
+    terminal.print(drawn)
+    if len(shown) < len(found.tasks):
+        terminal.print(f"… and {len(found.tasks) - len(shown)} more (--all shows them)")
+    means = ", ".join(f"{name} {_shown(found.mean(name))}" for name in scores)
+    terminal.print(f"mean over tasks: {means}")
+    terminal.print(
+        f"alone: {found.loss} of the task's own forest · guess: without a look at the row"
+    )
+
+
+def _shown(value: float) -> str:
+    """A number for people; what cannot be measured is a dash.
+
+    >>> _shown(0.5), _shown(1234.5), _shown(float("nan"))
+    ('0.500', '1234.5', '–')
+    """
+    if value != value:
+        return "–"
+    if abs(value) >= 100:
+        return f"{value:.1f}"
+    return f"{value:.3f}"

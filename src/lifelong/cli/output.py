@@ -1,0 +1,96 @@
+"""Where the lines of ``lifelong predict`` go, and how far it has come."""
+
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
+
+from lifelong._files import replacing
+from lifelong._terminal import Description, console
+from lifelong.cli.batches import STDIN
+from lifelong.exceptions import DatasetError
+
+_EVERY = 5.0  # seconds between lines where nobody looks at a terminal
+
+
+@contextmanager
+def opened(out: Path) -> Iterator[TextIO]:
+    """Where lines go.
+
+    A new or regular file gets its name when it is complete. A symlink stays one: the file that it
+    leads to is replaced. Devices and pipes are written to.
+    """
+    if out == STDIN:
+        yield sys.stdout
+        return
+    try:
+        if _is_device_or_pipe(out):
+            with out.open("w", newline="", encoding="utf-8") as target:
+                yield target
+            return
+        with (
+            replacing(_without_links(out)) as scratch,
+            scratch.path.open("w", newline="", encoding="utf-8") as target,
+        ):
+            yield target
+    except OSError as error:
+        raise DatasetError(f"{out} cannot be written: {error.strerror or error}.") from None
+
+
+def _is_device_or_pipe(out: Path) -> bool:
+    try:
+        mode = out.stat().st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISDIR(mode):
+        raise DatasetError(f"{out} is a folder. Give the name of a CSV file in it.")
+    return not stat.S_ISREG(mode)
+
+
+def _without_links(out: Path) -> Path:
+    try:
+        return out.resolve()
+    except RuntimeError as error:  # links that lead to each other
+        raise DatasetError(f"{out} cannot be written: {error}.") from None
+
+
+@contextmanager
+def watched(of: str) -> Iterator[Any]:
+    """A bar on a terminal; elsewhere a line every few seconds and one at the end.
+
+    All of it on stderr.
+    """
+    terminal = console(stderr=True)
+    started = time.monotonic()
+    count = 0
+    last = started
+    bars = Progress(
+        Description(),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=terminal,
+        transient=True,
+        disable=not terminal.is_terminal,
+    )
+
+    def show(n_rows: int, share: float | None = None) -> None:
+        nonlocal count, last
+        count += n_rows
+        bars.update(row, completed=share, description=f"{count:,} rows")
+        if not terminal.is_terminal and time.monotonic() - last > _EVERY:
+            last = time.monotonic()
+            known = ""
+            if share is not None:
+                known = f" · {share:.0%}"
+            terminal.print(f"{count:,} rows{known}")
+
+    with bars:
+        row = bars.add_task("0 rows", total=1.0)
+        yield show
+    terminal.print(f"{count:,} rows of {of} in {time.monotonic() - started:.1f} s")

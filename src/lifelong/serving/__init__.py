@@ -1,0 +1,1 @@
+"""Answers over HTTP, from a saved learner."""
