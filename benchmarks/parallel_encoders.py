@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchmarks.measure import Row, compare, in_turn, side
 from benchmarks.streams import Rows, flat_tasks, image_tasks
 from lifelong import Silly, SillyForest, SillyNetwork
-from lifelong.learners.algorithms import train_encoders
+from lifelong.learners.many import train_encoders
 
 
 def rows(quick: bool) -> Iterator[Row]:

@@ -13,13 +13,18 @@ from benchmarks.measure import Row
 
 PARTS = [
     "growing_trees",
+    "walking",
     "training_an_encoder",
     "inference",
     "parallel_encoders",
     "fine_tuning",
     "against_proglearn",
     "growth_tasks",
+    "growth_tables",
     "growth_rows",
+    "encoding_tables",
+    "fitting_tables",
+    "listening",
 ]
 RESULTS = Path("docs/results/bench")
 PAGE = Path("docs/performance.md")

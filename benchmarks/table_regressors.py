@@ -15,16 +15,14 @@ from sklearn.pipeline import make_pipeline
 
 from benchmarks.table_data import Draw
 from benchmarks.table_rivals import (
-    BOOSTING,
-    MAX_ROUNDS,
     as_text,
-    boost,
     by_task,
     catboost,
     lightgbm,
     rows_of,
 )
 from benchmarks.table_stack import standard_columns
+from lifelong.references.boosting import LIGHTGBM, catboost_settings, lightgbm_rounds
 
 Numbers = NDArray[np.float64]
 Rival = Callable[[Draw], Numbers]
@@ -49,20 +47,14 @@ def fit_ridge(X: Numbers, y: Numbers, seed: int) -> Callable[[Any], Numbers]:
 
 def fit_lightgbm(X: Any, y: Numbers, seed: int) -> Callable[[Any], Numbers]:
     """LightGBM with native categories; rounds by five folds."""
-    settings = {**BOOSTING, "seed": seed, "objective": "regression"}
-    return boost(settings, X, y, seed).predict
+    settings = {**LIGHTGBM, "seed": seed, "objective": "regression"}
+    return lightgbm_rounds(settings, X, y, seed).predict
 
 
 def fit_catboost(X: Any, y: Numbers, seed: int) -> Callable[[Any], Numbers]:
     """CatBoost with native categories: 300 rounds, its own choice of a learning rate."""
-    model = catboost.CatBoostRegressor(
-        iterations=MAX_ROUNDS,
-        random_seed=seed,
-        thread_count=1,
-        cat_features=list(X.select_dtypes("category").columns),
-        verbose=False,
-        allow_writing_files=False,
-    )
+    columns = list(X.select_dtypes("category").columns)
+    model = catboost.CatBoostRegressor(cat_features=columns, **catboost_settings(seed))
     model.fit(as_text(X), y)
     return lambda Q: model.predict(as_text(Q))
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.table_scores import HIGHER_IS_BETTER
+from lifelong.evaluation.paired import Verdict, count_verdicts, mean_and_error, verdict
 
 RESULTS = Path("docs/results/tables")
 README = Path("README.md")
@@ -80,11 +81,6 @@ def figures(rows: list[dict[str, Any]]) -> pd.DataFrame:
     return found.groupby(of_cell, as_index=False).value.mean()
 
 
-def mean_and_error(values: pd.Series) -> tuple[float, float]:
-    """The mean and its standard error; NaN with fewer than two values."""
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
-
-
 def table_of(found: pd.DataFrame) -> pd.DataFrame:
     """Mean and standard error over seeds, per table and size."""
     lines = []
@@ -109,22 +105,14 @@ def gains(of_learners: pd.DataFrame, metric: str) -> pd.DataFrame:
     return rivals.rsub(of_learners[OURS], axis=0) * sign
 
 
-def verdicts(gain: pd.DataFrame) -> dict[str, dict[str, int]]:
+def verdicts(gain: pd.DataFrame) -> dict[str, dict[Verdict, int]]:
     """Per rival: in how many tables and sizes ours is ahead, level or behind, by two standard
     errors of the paired difference.
     """
     counts = {}
     for rival in gain.columns:
-        count = {"wins": 0, "ties": 0, "losses": 0}
-        for _, of_cell in gain[rival].groupby(["split", "table", "rows"]):
-            mean, error = mean_and_error(of_cell)
-            if mean > 2 * error:
-                count["wins"] += 1
-            elif mean < -2 * error:
-                count["losses"] += 1
-            else:
-                count["ties"] += 1
-        counts[rival] = count
+        by_cell = gain[rival].groupby(["split", "table", "rows"])
+        counts[rival] = count_verdicts(verdict(of_cell) for _, of_cell in by_cell)
     return counts
 
 

@@ -25,24 +25,14 @@ from benchmarks.table_stack import (
     stacked,
 )
 from lifelong import SillyForest
+from lifelong.references.boosting import (
+    LIGHTGBM,
+    catboost_settings,
+    lightgbm_objective,
+    lightgbm_rounds,
+)
 
 Rival = Callable[[Draw], Probabilities]
-
-BOOSTING = {
-    "learning_rate": 0.05,
-    "num_leaves": 15,
-    "min_data_in_leaf": 5,
-    "min_data_per_group": 10,  # LightGBM's 100 would forbid splits on a task of 50 rows
-    "feature_fraction": 0.8,
-    "bagging_fraction": 0.8,
-    "bagging_freq": 1,
-    "num_threads": 1,
-    "deterministic": True,
-    "verbosity": -1,
-}
-MAX_ROUNDS = 300
-PATIENCE = 20
-N_FOLDS = 5
 
 
 def optional(package: str) -> Any:
@@ -85,10 +75,8 @@ def fit_lightgbm(
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         return lambda Q: shares(y, len(Q), n_classes)
-    settings = {**BOOSTING, "seed": seed, "objective": "binary"}
-    if len(classes) > 2:
-        settings |= {"objective": "multiclass", "num_class": len(classes)}
-    booster = boost(settings, X, codes, seed)
+    settings = {**LIGHTGBM, "seed": seed, **lightgbm_objective(len(classes))}
+    booster = lightgbm_rounds(settings, X, codes, seed)
 
     def answers(Q: Any) -> Probabilities:
         found = booster.predict(Q)
@@ -99,35 +87,14 @@ def fit_lightgbm(
     return answers
 
 
-def boost(settings: dict[str, Any], X: Any, y: NDArray[Any], seed: int) -> Any:
-    """LightGBM's trees, as many as five folds of the rows choose."""
-
-    def data() -> Any:
-        return lightgbm.Dataset(X, y, free_raw_data=False, params={"verbosity": -1})
-
-    order = np.random.default_rng(seed).permutation(len(y))
-    parts = np.array_split(order, min(N_FOLDS, len(y)))
-    folds = [(np.setdiff1d(order, part), np.sort(part)) for part in parts]
-    stop = lightgbm.early_stopping(PATIENCE, verbose=False)
-    history = lightgbm.cv(settings, data(), MAX_ROUNDS, folds=folds, callbacks=[stop])
-    rounds = len(next(iter(history.values())))
-    return lightgbm.train(settings, data(), rounds)
-
-
 def fit_catboost(
     X: Any, y: NDArray[np.int64], n_classes: int, seed: int
 ) -> Callable[[Any], Probabilities]:
     """CatBoost with native categories: 300 rounds, its own choice of a learning rate."""
     if len(np.unique(y)) < 2:
         return lambda Q: shares(y, len(Q), n_classes)
-    model = catboost.CatBoostClassifier(
-        iterations=MAX_ROUNDS,
-        random_seed=seed,
-        thread_count=1,
-        cat_features=list(X.select_dtypes("category").columns),
-        verbose=False,
-        allow_writing_files=False,
-    )
+    columns = list(X.select_dtypes("category").columns)
+    model = catboost.CatBoostClassifier(cat_features=columns, **catboost_settings(seed))
     model.fit(as_text(X), y)
     classes = np.asarray(model.classes_, dtype=np.int64)
     return lambda Q: in_all_classes(model.predict_proba(as_text(Q)), classes, n_classes)

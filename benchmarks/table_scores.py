@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.table_data import Draw
+from lifelong.evaluation.scoring import LEAST
 
-LEAST = 1e-3  # a probability below counts as this in the log-loss
 HIGHER_IS_BETTER = {"accuracy": True, "log_loss": False, "auc": True, "relative_rmse": False}
 
 

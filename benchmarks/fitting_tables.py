@@ -1,0 +1,52 @@
+"""A table of many tasks: LifelongClassifier against the forests of the tasks alone."""
+
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+
+from benchmarks.measure import Row, compare, in_turn, side, timed
+from lifelong import LifelongClassifier
+
+N_TREES = 100
+N_COLUMNS = 20
+
+
+def rows(quick: bool) -> Iterator[Row]:
+    """One ``fit`` of all tasks against a forest of as many trees for each of them."""
+    n_tasks = 100
+    n_rows = 200
+    repeats = 3
+    if quick:
+        n_tasks = 10
+        repeats = 1
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_tasks * n_rows, N_COLUMNS))
+    tasks = np.repeat(np.arange(n_tasks), n_rows)
+    shift = rng.normal(scale=0.5, size=n_tasks)[tasks]
+    y = X[:, 0] + X[:, 1] * X[:, 2] + shift + rng.normal(size=len(X)) > 0
+
+    def ours() -> None:
+        LifelongClassifier(n_estimators=N_TREES, random_state=0).fit(X, y, task=tasks)
+
+    def forests() -> None:
+        for task in range(n_tasks):
+            of_task = tasks == task
+            RandomForestClassifier(N_TREES, random_state=0).fit(X[of_task], y[of_task])
+
+    pooled = np.column_stack([X, tasks])
+    work = f"fit a table of {n_tasks} tasks × {n_rows} rows × {N_COLUMNS} columns"
+
+    if find_spec("lightgbm") is not None:  # the extra ``boost``
+        boosted = import_module("lightgbm").LGBMClassifier(random_state=0, n_jobs=1, verbose=-1)
+        pair = (timed(ours), timed(lambda: boosted.fit(pooled, y)))
+        yield compare(work, "LightGBM on all rows", [pair], "", None)
+    yield compare(
+        work,
+        f"a forest of {N_TREES} trees per task, alone",
+        in_turn(side(ours), side(forests), repeats),
+        "≤",
+        1.5,
+    )
