@@ -54,7 +54,14 @@ NAVIGATION = {  # a page that is not there (yet) is left out
         ),
         *("scale", "extend", "datasets", "cli"),
     ],
-    "Findings": ["experiments/README", "channels", "references", "performance", "comparison"],
+    "Findings": [
+        "experiments/README",
+        "claims",
+        "channels",
+        "references",
+        "performance",
+        "comparison",
+    ],
     "Look up": ["architecture", "privacy", "api/README"],
 }
 ORDER = {

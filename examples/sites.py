@@ -1,110 +1,173 @@
-"""One model per site on tabular data: eight plants, the same sensors, and each sorts what it sees
-by rules of its own.
+"""One model per site, or one for all? Both, and a model that listens to all sites.
 
-    # generated rows
-    python examples/sites.py
-    # your own
+    python examples/sites.py                       # hospitals: `heart`, if LIFELONG_DATA has it
     python examples/sites.py --table rows.csv --task-column site --label-column state
 
-The generated plants run the same machine, which has twelve modes. What counts as ok, watch or stop
-is each plant's own decision, so rows of all plants in one pot teach nothing; but whoever can tell
-the modes apart helps everybody.
+The table has text and holes in it, and goes into LifelongClassifier as it is. Its rivals are what
+one would try first: a random forest for each site, and one forest for all rows that is told the
+site in columns of its own. Without the real table, rows of four hospitals are generated.
 """
 
 import argparse
+import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
-from lifelong import SillyForest, Task, TaskStream
-from lifelong.tasks.sources import from_table
+from lifelong import LifelongClassifier
 
-WAYS = ["one forest for all", "a forest per site", "alone", "with the other sites"]
+SCORES = ["accuracy", "log-loss", "AUC"]
+WAYS = ["a forest per site", "one forest, site as columns", "LifelongClassifier"]
 
 
-def plants(
-    n_sites: int, n_rows: int, *, seed: int, n_modes: int = 12, n_sensors: int = 10
-) -> TaskStream:
-    """Generated rows: the same modes everywhere, a plant's own meaning for each of them."""
+def generated(n_sites: int = 4, n_rows: int = 150) -> pd.DataFrame:
+    """Hospitals with patients of their own kind; the last one never measured ``thal``."""
+    rng = np.random.default_rng(0)
+    n = n_sites * n_rows
+    site = np.repeat(np.arange(n_sites), n_rows)
+    age = rng.normal(50 + 4 * site, 10)
+    pain = rng.choice(["typical", "atypical", "none"], n)
+    thal = rng.normal(size=n)
+    risk = 0.08 * (age - 55) + 1.5 * (pain == "none") + thal * (1 + 0.3 * site) - 0.5
+    return pd.DataFrame(
+        {
+            "hospital": [f"hospital {number + 1}" for number in site],
+            "age": np.where(rng.random(n) < 0.1, np.nan, age.round()),
+            "pain": np.where(rng.random(n) < 0.1, None, pain),
+            "thal": np.where(site == n_sites - 1, np.nan, thal),
+            "disease": np.where(risk + rng.normal(size=n) > 0, "yes", "no"),
+        }
+    )
+
+
+def hospitals() -> pd.DataFrame:
+    """The real table, or a generated one where it is not there."""
+    file = Path(os.environ.get("LIFELONG_DATA", ".")) / "tables" / "heart.csv.gz"
+    if file.is_file():
+        print("heart: patients of four hospitals, some of which did not measure every column.")
+        return pd.read_csv(file)
+    print("Generated rows: four hospitals (set LIFELONG_DATA for the real table).")
+    return generated()
+
+
+def drawn(sites: pd.Series, n_rows: int, seed: int) -> np.ndarray:
+    """Which rows to learn from (n,): so many of each site, and at most half of them."""
     rng = np.random.default_rng(seed)
-    modes = rng.normal(size=(n_modes, n_sensors))
+    learnt = np.zeros(len(sites), dtype=bool)
+    for site in sites.unique():
+        of_site = np.flatnonzero(sites == site)
+        learnt[rng.choice(of_site, min(n_rows, len(of_site) // 2), replace=False)] = True
+    return learnt
 
-    def rows(meaning: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-        mode = rng.integers(n_modes, size=n)
-        return modes[mode] + 0.45 * rng.normal(size=(n, n_sensors)), meaning[mode]
 
-    tasks = []
-    for number in range(1, n_sites + 1):
-        meaning = rng.permutation(np.resize(["ok", "watch", "stop"], n_modes))
-        tasks.append(Task(f"plant {number}", *rows(meaning, n_rows), *rows(meaning, 400)))
-    return TaskStream(tasks)
+def forest(n_trees: int, seed: int) -> Pipeline:
+    """A random forest; text becomes a column per value, and holes are left to the trees."""
+    text = make_column_selector(dtype_exclude="number")
+    one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    columns = make_column_transformer((one_hot, text), remainder="passthrough")
+    return make_pipeline(columns, RandomForestClassifier(n_trees, random_state=seed))
+
+
+def probabilities(model: Pipeline, X: pd.DataFrame, classes: np.ndarray) -> np.ndarray:
+    """One column for each of all labels, also of a forest that knows some only."""
+    answers = np.zeros((len(X), len(classes)))
+    answers[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X)
+    return answers
+
+
+def all_answers(
+    X: pd.DataFrame, y: pd.Series, learnt: np.ndarray, column: str, n_trees: int, seed: int
+) -> dict[str, np.ndarray]:
+    """What each way answers to the rows that were not learnt from."""
+    asked = X[~learnt]
+    ours = LifelongClassifier(task_column=column, random_state=seed).fit(X[learnt], y[learnt])
+    pooled = forest(n_trees, seed).fit(X[learnt], y[learnt])
+    each = np.zeros((len(asked), len(ours.classes_)))
+    for site in X[column].unique():
+        of_site = learnt & (X[column] == site).to_numpy()
+        own = forest(n_trees, seed).fit(X[of_site], y[of_site])
+        of_asked = (asked[column] == site).to_numpy()
+        each[of_asked] = probabilities(own, asked[of_asked], ours.classes_)
+    together = probabilities(pooled, asked, ours.classes_)
+    return dict(zip(WAYS, [each, together, ours.predict_proba(asked)], strict=True))
+
+
+def scores(answers: np.ndarray, truth: pd.Series, classes: np.ndarray) -> list[float]:
+    """Accuracy, log-loss and, for two classes, AUC; NaN where the rows have one class only."""
+    auc = np.nan
+    if len(classes) == 2 and truth.nunique() == 2:
+        auc = roc_auc_score(truth == classes[1], answers[:, 1])
+    accuracy = accuracy_score(truth, classes[answers.argmax(axis=1)])
+    certain = np.clip(answers, 1e-6, 1)  # a forest's zero would cost without limit
+    shares = certain / certain.sum(axis=1, keepdims=True)
+    return [accuracy, log_loss(truth, shares, labels=classes), auc]
+
+
+def measured(
+    table: pd.DataFrame, task_column: str, label_column: str, options: argparse.Namespace
+) -> np.ndarray:
+    """Scores (draws, sites, ways, 3) on rows that were not learnt from."""
+    table = table.dropna(subset=[task_column, label_column]).reset_index(drop=True)
+    X = table.drop(columns=label_column)
+    y = table[label_column].astype(str)
+    classes = np.unique(y)
+    found = []
+    for seed in range(options.repetitions):
+        learnt = drawn(X[task_column], options.rows, seed)
+        answers = all_answers(X, y, learnt, task_column, options.trees, seed)
+        sites = X[task_column][~learnt].to_numpy()
+        truth = y[~learnt]
+        found.append(
+            [
+                [
+                    scores(given[sites == site], truth[sites == site], classes)
+                    for given in answers.values()
+                ]
+                for site in X[task_column].unique()
+            ]
+        )
+    return np.array(found)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--table", type=Path, help="a .csv or .parquet file with one row per case")
-    parser.add_argument("--task-column", default="site")
-    parser.add_argument("--label-column", default="label")
-    parser.add_argument("--sites", type=int, default=8)
-    parser.add_argument(
-        "--rows", type=int, default=40, help="rows with a label at each generated plant"
-    )
-    parser.add_argument("--trees", type=int, default=30)
+    parser.add_argument("--table", type=Path, help="a .csv file with one row per case")
+    parser.add_argument("--task-column", default="hospital")
+    parser.add_argument("--label-column", default="disease")
+    parser.add_argument("--rows", type=int, default=50, help="to learn from, at each site")
+    parser.add_argument("--trees", type=int, default=300, help="of the rivals' forests")
+    parser.add_argument("--repetitions", type=int, default=5, help="draws of the rows")
     parser.add_argument("--picture", type=Path, help="draw it, as .svg and .png")
     chosen = parser.parse_args()
 
-    if chosen.table:
-        stream = from_table(
-            chosen.table, task_column=chosen.task_column, label_column=chosen.label_column
-        )
-    else:
-        stream = plants(chosen.sites, chosen.rows, seed=0)
-        print(f"Generated rows: {chosen.sites} plants with {chosen.rows} labelled rows each.")
-
-    learner = SillyForest(chosen.trees, channel="ridge", random_state=0)
-    for task in stream:
-        learner.partial_fit(task.X_train, task.y_train, task=task.name)
-    pot = pooled(stream, chosen.trees)
-    scores = np.array([accuracies(learner, task, pot) for task in stream])
-
-    names = [str(name) for name in stream.names]
-    print(f"{'site':10} " + " ".join(f"{way:>20}" for way in WAYS))
-    for name, row in zip([*names, "mean"], [*scores, scores.mean(axis=0)], strict=True):
-        print(f"{name:10} " + " ".join(f"{score:20.2f}" for score in row))
+    table = hospitals() if chosen.table is None else pd.read_csv(chosen.table)
+    found = measured(table, chosen.task_column, chosen.label_column, chosen)
+    # Of a score that no site has, such as AUC with three classes, there is no mean: NaN.
+    has_score = ~np.isnan(found)
+    n_sites = has_score.sum(axis=1)
+    by_draw = np.where(has_score, found, 0).sum(axis=1) / np.where(n_sites, n_sites, np.nan)
+    print(f"{'mean of sites, ± over draws':28} " + " ".join(f"{name:>14}" for name in SCORES))
+    for way, mean, spread in zip(WAYS, by_draw.mean(axis=0), by_draw.std(axis=0), strict=True):
+        cells = [
+            "–" if np.isnan(m) else f"{m:.3f} ± {s:.3f}" for m, s in zip(mean, spread, strict=True)
+        ]
+        print(f"{way:28} " + " ".join(f"{cell:>14}" for cell in cells))
     if chosen.picture:
         from pictures import dumbbells
 
-        _, own, _, shared = 1 - scores.mean(axis=0)
-        title = f"Errors: {own:.0%} with a forest per site, {shared:.0%} when sites share encoders"
-        dumbbells(
-            chosen.picture, dict(zip(WAYS[1:], scores.T[1:].tolist(), strict=True)), names, title
-        )
-
-
-def pooled(stream: TaskStream, n_trees: int) -> RandomForestClassifier:
-    """What many do first: all rows in one pot."""
-    X, y = (
-        np.concatenate([getattr(task, array) for task in stream])
-        for array in ("X_train", "y_train")
-    )
-    return RandomForestClassifier(n_trees * len(stream), random_state=0).fit(X, y)
-
-
-def accuracies(learner: SillyForest, task: Task, pot: RandomForestClassifier) -> list[float]:
-    own = RandomForestClassifier(len(pot.estimators_), random_state=0).fit(
-        task.X_train, task.y_train
-    )
-    test = (task.X_test, task.y_test)
-    alone = learner.alone(task.name)
-    return [
-        pot.score(*test),
-        own.score(*test),
-        alone.score(*test, task.name),
-        learner.score(*test, task.name),
-    ]
+        accuracy = found[..., 0].mean(axis=0).T
+        errors = 1 - accuracy.mean(axis=1)
+        title = f"Errors: {errors[0]:.0%} with a forest per site, {errors[2]:.0%} with ours"
+        names = [str(name) for name in table[chosen.task_column].dropna().unique()]
+        dumbbells(chosen.picture, dict(zip(WAYS, accuracy.tolist(), strict=True)), names, title)
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ def test_the_report_compares_ours_with_the_best_rival_seed_by_seed(tmp_path: Pat
     text = table_report.write(rows, tmp_path)
     found = json.loads((tmp_path / "summary.json").read_text())["tasks"]["accuracy"]
     assert found["means"]["ours"] == [0.7, round(0.1 / np.sqrt(3), 5)]
-    assert found["verdicts"]["good"] == {"wins": 1, "ties": 0, "losses": 0}
+    assert found["verdicts"]["good"] == {"win": 1, "tie": 0, "loss": 0}
     best = found["against_best"][0]
     assert (best["best_rival"], best["gain"], best["standard_error"]) == ("good", 0.1, 0.0)
     assert "| **ours** | 0.700 ± 0.058 |" in text

@@ -55,6 +55,16 @@ def test_asking_for_the_network_encoder_without_torch_names_the_extra_too():
     assert "NetworkEncoder needs torch, which is not installed" in done.stderr
 
 
+def test_images_at_the_front_door_without_torch_name_the_extra():
+    done = run(
+        "import importlib.util as u; find = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name == 'torch' else find(name, *a)\n"
+        "import numpy as np\nfrom lifelong import LifelongClassifier\n"
+        "LifelongClassifier().fit(np.zeros((4, 1, 4, 4)), [0, 1, 0, 1])\n"
+    )
+    assert "LifelongClassifier on images needs torch, which is not installed" in done.stderr
+
+
 def test_importing_lifelong_imports_nothing_heavy():
     done = run(
         "import sys, lifelong; print([m for m in ('torch', 'sklearn', 'numpy', 'matplotlib') if m"

@@ -14,7 +14,7 @@ SMALL = {
         "--digits --rows-per-class 2 --trees 2 --repetitions 1",
         "stand in for six speakers",
     ),
-    "sites": ("--sites 3 --rows 12 --trees 2", "Generated rows: 3 plants"),
+    "sites": ("--rows 20 --trees 5 --repetitions 1", "LifelongClassifier"),
     "who_helps_whom": ("--tasks 2 --trees 2", "own"),
     "listening": ("--rows 20 --repetitions 1", "ridge, learnt weights"),
 }
@@ -42,12 +42,20 @@ def test_sites_reads_a_table_of_your_own(monkeypatch, capsys, tmp_path):
         for row in range(16)
     ]
     (tmp_path / "rows.csv").write_text("\n".join(lines))
-    options = ["--table", str(tmp_path / "rows.csv"), "--label-column", "state", "--trees", "2"]
-    monkeypatch.setattr(sys, "argv", ["sites", *options])
+    options = ["--table", str(tmp_path / "rows.csv"), "--task-column", "site", "--trees", "2"]
+    monkeypatch.setattr(sys, "argv", ["sites", *options, "--label-column", "state"])
     runpy.run_path(str(EXAMPLES / "sites.py"), run_name="__main__")
     said = capsys.readouterr().out
     assert "Generated" not in said
-    assert said.splitlines()[1].startswith("x ")
+    assert said.splitlines()[-1].startswith("LifelongClassifier")
+
+
+def test_sites_runs_on_a_machine_without_the_real_table(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("LIFELONG_DATA", str(tmp_path))
+    options = ["--rows", "20", "--trees", "5", "--repetitions", "1"]
+    monkeypatch.setattr(sys, "argv", ["sites", *options])
+    runpy.run_path(str(EXAMPLES / "sites.py"), run_name="__main__")
+    assert "Generated rows: four hospitals" in capsys.readouterr().out
 
 
 def test_years_on_a_budget_leaves_as_many_files_as_it_had(capsys, tmp_path):
