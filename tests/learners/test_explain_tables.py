@@ -76,10 +76,10 @@ def test_losses_of_opinions_stand_beside():
     model = fitted()
     explained = model.explain(task="Nice")
     assert explained.tasks == ("Nice",)
-    assert explained.opinions == ("own forest", "shared forest", "linear model")
+    assert explained.opinions == ("own forest", "shared forest", "boosted", "linear model")
     mix = model.knowledge_.channels["Nice"]
-    np.testing.assert_array_equal(explained.opinion_losses[0], mix.losses[:3])
-    assert explained.mix_loss[0] == mix.losses[3]
+    np.testing.assert_array_equal(explained.opinion_losses[0], mix.losses[:4])
+    assert explained.mix_loss[0] == mix.losses[4]
     np.testing.assert_array_equal(explained.weights[0], mix.weights)
     assert fitted(shared=False).explain(task="Nice").opinions == ("own forest",)
 
