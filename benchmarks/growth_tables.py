@@ -2,7 +2,8 @@
 
 ``python -m benchmarks growth_tables`` goes to 10 000 tasks, with ``--quick`` to 1000; ``python -m
 benchmarks.growth_tables --tasks 3000`` to any number. Points are written as they come, to
-docs/results/bench/growth-tables.json, and ``--picture`` draws them.
+docs/results/bench/growth-tables.json; ``--report`` makes the picture and the table of
+docs/performance.md from them.
 """
 
 import argparse
@@ -14,10 +15,12 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from benchmarks.measure import Row, timed
+from benchmarks.table import put, quantity
 from lifelong import LifelongClassifier, load, save
 
 SIZES = (10, 30, 100, 300, 1000, 3000, 10_000)
@@ -26,6 +29,16 @@ N_COLUMNS = 20
 MOST_EXPONENT = 0.15
 FILE = Path("docs/results/bench/growth-tables.json")
 PICTURE = Path("docs/images/growth-tables.svg")
+PAGE = Path("docs/performance.md")
+BEGIN = "<!-- growth: begin -->"
+END = "<!-- growth: end -->"
+COSTS = {
+    "add": ("one more task", "CPU s"),
+    "predict": ("1000 rows of one task", "CPU s"),
+    "one_row": ("one row", "CPU s"),
+    "bytes_per_task": ("bytes per task", "B"),
+    "learnt": ("all learnt", "CPU s"),
+}
 
 Rows = tuple[np.ndarray, np.ndarray]
 
@@ -192,18 +205,42 @@ def draw(points: Sequence[Point], to: Path = PICTURE) -> None:
     figure.savefig(to, transparent=True, bbox_inches="tight", metadata={"Date": None})
 
 
+def markdown(found: dict[str, Any]) -> str:
+    """The table of the page: a line per number of tasks, exponents, and the saved directory."""
+    points = [Point(**point) for point in found["points"]]
+    lines = [
+        f"| tasks known | {' | '.join(words for words, _ in COSTS.values())} |",
+        f"|---:|{'---:|' * len(COSTS)}",
+    ]
+    for point in points:
+        costs = [quantity(asdict(point)[field], unit) for field, (_, unit) in COSTS.items()]
+        lines.append(f"| {point.n_tasks} | {' | '.join(costs)} |")
+    slopes = [f"{exponent(points, field):.2f}" for field in COSTS if field != "learnt"]
+    lines.append(f"| exponent of T | {' | '.join(slopes)} | |")
+    directory = found["saved"]
+    lines += [
+        "",
+        f"The directory of {directory['n_tasks']} tasks has {quantity(directory['bytes'], 'B')}"
+        f" and opens in {quantity(directory['open'], 'CPU s')} (`load(directory, lazy=True)`); the"
+        f" first answer of a task takes {quantity(directory['first answer'], 'CPU s')}, saving all"
+        f" {quantity(directory['save'], 'CPU s')}. Load average {found['load average']:.1f} to"
+        f" {found['load average at the end']:.1f} on two cores.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
-    """Measure as many tasks as asked for, or draw what was measured."""
+    """Measure as many tasks as asked for, or show what was measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tasks", type=int, default=max(SIZES), help="tasks at most")
-    parser.add_argument("--picture", action="store_true", help="draw what was measured before")
+    parser.add_argument("--report", action="store_true", help="show what was measured before")
     chosen = parser.parse_args()
-    if chosen.picture:
-        points = [Point(**point) for point in json.loads(FILE.read_text())["points"]]
-        draw(points)
-        return
-    sizes = [size for size in SIZES if size < chosen.tasks]
-    draw(measured([*sizes, chosen.tasks]))
+    if not chosen.report:
+        sizes = [size for size in SIZES if size < chosen.tasks]
+        measured([*sizes, chosen.tasks])
+    found = json.loads(FILE.read_text())
+    draw([Point(**point) for point in found["points"]])
+    put(PAGE, BEGIN, markdown(found), END)
 
 
 if __name__ == "__main__":

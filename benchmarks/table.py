@@ -121,6 +121,8 @@ def quantity(value: float | None, unit: str) -> str:
     if value is None:
         return ""
     if unit == "B":
+        if value >= 1e9:
+            return f"{value / 1e9:.3g} GB"
         if value >= 1e5:
             return f"{value / 1e6:.3g} MB"
         return f"{value / 1e3:.3g} kB"
