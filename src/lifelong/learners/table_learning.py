@@ -136,7 +136,7 @@ def asking_is_due(known: TablesKnown) -> bool:
 
 
 def ask_all(known: TablesKnown, settings: Settings) -> TablesKnown:
-    """Every task chooses anew whom it asks, and how much it listens to them."""
+    """Every task chooses anew which others it asks, and learns the weights of its opinions."""
     n_rows = sum(record.n_rows for record in known.tasks.values())
     known = replace(known, asks_others=True, asked_at=(len(known.tasks), n_rows))
     known = ask_others(known, list(known.tasks))
