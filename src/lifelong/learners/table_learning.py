@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from lifelong._random import generator
 from lifelong.encoders.answers import Aim, grow_answering
-from lifelong.encoders.shared import MAX_ROWS, TaskRows, draw_in_bag, fit_shared
+from lifelong.encoders.shared import TaskRows
+from lifelong.encoders.shared_fit import MAX_ROWS, draw_in_bag, fit_shared
 from lifelong.learners.knowledge import TaskRecord, merged
 from lifelong.learners.table_knowledge import (
     OwnForest,
