@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.growth_tables import N_COLUMNS, tasks
 from lifelong import LifelongClassifier
-from lifelong.encoders.shared import MAX_ROWS
+from lifelong.encoders.shared_fit import MAX_ROWS
 from lifelong.learners.table_learning import LATE_GROWTH
 from lifelong.learners.table_weights import mixes
 

@@ -27,7 +27,7 @@ from lifelong._random import generator
 from lifelong.channels import stacking
 from lifelong.channels.stacking import Evidence
 from lifelong.encoders.answers import grow_answering
-from lifelong.encoders.shared import draw_in_bag
+from lifelong.encoders.shared_fit import draw_in_bag
 from lifelong.evaluation.paired import mean_and_error
 from lifelong.learners.table_knowledge import TablesKnown, in_all_columns
 from lifelong.learners.table_others import ask_others, mean_of_others

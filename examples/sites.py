@@ -1,4 +1,4 @@
-"""One model per site, or one for all? Both, and a model that listens to all sites.
+"""One model per site, or one for all? Both, and a model that learns from all sites.
 
     python examples/sites.py                       # hospitals: `heart`, if LIFELONG_DATA has it
     python examples/sites.py --table rows.csv --task-column site --label-column state

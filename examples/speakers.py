@@ -7,7 +7,7 @@ speaker who comes.
     python examples/speakers.py
 
 A command by voice has to work after five examples of each word. Nobody's recordings are mixed with
-anybody else's: a speaker's channel learns from that speaker's recordings alone, but it listens to
+anybody else's: a speaker's channel learns from that speaker's recordings alone, but it reads
 the encoders of all.
 """
 

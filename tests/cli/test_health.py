@@ -1,5 +1,7 @@
 """``lifelong health``: a table on the terminal and a page with reliability curves."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -69,6 +71,22 @@ def test_a_line_per_task_and_a_page(folder, kind, label, titles):
         shown = [f"{score:.3f}" for score in task.scores.values()]
         assert any(all(score in line for score in shown) for line in given.splitlines())
     assert (folder / "new.html").exists()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 160])
+def test_a_narrow_terminal_cuts_names_and_no_numbers(folder, width, monkeypatch):
+    monkeypatch.setattr(sys.modules["lifelong.cli.health"], "_WIDE", width)
+    head, *lines = run("health", folder / "classes").splitlines()
+    assert len(head) <= width
+    titles = head.split()
+    numbers = lines[0].split()[1 : len(titles) - 1]  # Lyon has no note
+    assert titles[:3] == ["task", "rows", "accuracy"]
+    assert "alone" in titles
+    assert len(numbers) == len(titles) - 2
+    assert all(float(number) >= 0 for number in numbers)
+    left_out = [title for title in ("log-loss", "AUC", "ECE", "guess") if title not in titles]
+    assert (left_out == []) == (width >= 80)
+    assert not left_out or f"No room for {', '.join(left_out)}" in "\n".join(lines)
 
 
 def test_mistakes_are_one_line(folder, tmp_path):

@@ -16,9 +16,9 @@ SMALL = {
     ),
     "sites": ("--rows 20 --trees 5 --repetitions 1", "LifelongClassifier"),
     "who_helps_whom": ("--tasks 2 --trees 2", "own"),
-    "listening": ("--rows 20 --repetitions 1", "ridge, learnt weights"),
+    "learnt_weights": ("--rows 20 --repetitions 1", "ridge, learnt weights"),
 }
-HAS_PICTURE = {"speakers", "sites", "listening"}
+HAS_PICTURE = {"speakers", "sites", "learnt_weights"}
 
 
 @pytest.mark.parametrize("name", SMALL)

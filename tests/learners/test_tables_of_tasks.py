@@ -13,7 +13,7 @@ from small_tables import MODELS, SITES, answers, classifier, inputs, regressor, 
 from lifelong import LifelongClassifier
 from lifelong._random import generator
 from lifelong.encoders.answers import grow_answering
-from lifelong.encoders.shared import draw_in_bag
+from lifelong.encoders.shared_fit import draw_in_bag
 from lifelong.exceptions import NotLearntError, UnknownTaskError, UnsupportedError
 from lifelong.rows import table_of
 from lifelong.rows.views import TreeView

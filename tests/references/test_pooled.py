@@ -86,7 +86,7 @@ def test_tables_with_text_and_holes_are_learnt(name, target):
         assert learner.score(task.X_test, task.y_test, task=task.name) > 0.3
 
 
-def test_a_forest_of_its_own_hears_nothing_of_other_tasks():
+def test_a_forest_of_its_own_does_not_depend_on_other_tasks():
     stream = stream_of("class")
     learner = taught(make("table-rf"), stream)
     task = stream["Nice"]

@@ -1,4 +1,4 @@
-"""One log-linear mix of opinions: how much a task listens to whom.
+"""One log-linear mix of opinions, with stacking weights for each task.
 
 Every opinion on a row gives a probability of each class (or a number). The mix is
 

@@ -20,9 +20,7 @@ def demo(
     ] = None,
     n_jobs: Annotated[int, typer.Option(help="Processes.")] = 2,
 ) -> None:
-    """Two simulations and scikit-learn's digits with SiLLy-F, SiLLy-N and single-task controls:
-    under two minutes.
-    """
+    """Simulations and scikit-learn's digits, with controls: under two minutes, no data needed."""
     require("torch", extra="torch", for_what="The demo")
     require("matplotlib", extra="report", for_what="The demo")
     from lifelong.experiments.demo import PARTS, run_demo

@@ -3,7 +3,7 @@
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _SHOWN = 30
 _WIDE = 160  # letters of a line that nobody looks at in a terminal
 _SHORT = {"calibration error": "ECE", "absolute error": "abs. error"}
+_LEAST = 8  # letters of a name or a note that are left on a narrow terminal
+_GAP = 2  # between columns
 _NEEDED = ("matplotlib", "jinja2")
 EXAMPLES = (
     "Examples: lifelong health model   ·   "
@@ -98,21 +100,22 @@ def _on_file(model: Any, file: Path, label_column: str, task: str | None) -> "He
 
 
 def _print(terminal: Console, found: "Health", all_tasks: bool) -> None:
-    drawn = Lines(box=None, pad_edge=False)
-    drawn.add_column("task", no_wrap=True)
     scores = list(found.tasks[0].scores)
-    titles = [_SHORT.get(name, name) for name in scores]
-    for title in ("rows", *titles, "alone", "guess"):
-        drawn.add_column(title, justify="right", no_wrap=True)
-    drawn.add_column("notes", no_wrap=True)
     shown = found.tasks
     if not all_tasks:
         shown = shown[:_SHOWN]
-    for task in shown:
-        numbers = [*task.scores.values(), task.alone, task.guess]
-        notes = ", ".join(task.notes)
-        drawn.add_row(str(task.task), f"{task.rows:,}", *map(_shown, numbers), notes)
-    terminal.print(drawn)
+    columns = {"task": [str(task.task) for task in shown]}
+    columns["rows"] = [f"{task.rows:,}" for task in shown]
+    for name in scores:
+        columns[_SHORT.get(name, name)] = [_shown(task.scores[name]) for task in shown]
+    columns["alone"] = [_shown(task.alone) for task in shown]
+    columns["guess"] = [_shown(task.guess) for task in shown]
+    columns["notes"] = [", ".join(task.notes) for task in shown]
+    widths = _widths(columns, terminal.width)
+    terminal.print(_drawn(columns, widths))
+    left_out = [title for title in columns if title not in widths]
+    if left_out:
+        terminal.print(f"No room for {', '.join(left_out)}: the page has them.")
     if len(shown) < len(found.tasks):
         terminal.print(f"… and {len(found.tasks) - len(shown)} more (--all shows them)")
     means = ", ".join(f"{name} {_shown(found.mean(name))}" for name in scores)
@@ -120,6 +123,39 @@ def _print(terminal: Console, found: "Health", all_tasks: bool) -> None:
     terminal.print(
         f"alone: {found.loss} of the task's own forest · guess: without a look at the row"
     )
+
+
+def _widths(columns: dict[str, list[str]], width: int) -> dict[str, int]:
+    """How wide each column is on a terminal: names and notes are cut, numbers never.
+
+    What there is no room for is left out: first the guess, then scores, the last one first.
+    """
+    widths = {title: max(len(title), *map(len, cells)) for title, cells in columns.items()}
+    texts = {title: widths[title] for title in ("task", "notes")}
+    least = sum(min(wanted, _LEAST) for wanted in texts.values())
+    can_go = ["guess", *reversed(list(columns)[3:-3])]
+    for title in can_go:
+        numbers = sum(widths.values()) - sum(texts.values())
+        gaps = _GAP * (len(widths) - 1)
+        if numbers + gaps + least > width:
+            del widths[title]
+    numbers = sum(widths.values()) - sum(texts.values())
+    room = width - numbers - _GAP * (len(widths) - 1)
+    widths["task"] = min(texts["task"], max(_LEAST, room - min(texts["notes"], _LEAST)))
+    widths["notes"] = min(texts["notes"], max(_LEAST, room - widths["task"]))
+    return widths
+
+
+def _drawn(columns: dict[str, list[str]], widths: dict[str, int]) -> Lines:
+    drawn = Lines(box=None, pad_edge=False)
+    for title, width in widths.items():
+        justify: Literal["left", "right"] = "right"
+        if title in ("task", "notes"):
+            justify = "left"
+        drawn.add_column(title, justify=justify, no_wrap=True, width=width)
+    for cells in zip(*(columns[title] for title in widths), strict=True):
+        drawn.add_row(*cells)
+    return drawn
 
 
 def _shown(value: float) -> str:

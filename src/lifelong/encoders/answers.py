@@ -1,6 +1,6 @@
 """Forests that also answer: each leaf keeps what the trees' own rows had as labels.
 
-A task that knows a label by the same name can then listen to the forest's own answer, and not only
+A task that knows a label by the same name can then use the forest's own answer, and not only
 to the leaves that its rows fall into. No row is kept.
 """
 

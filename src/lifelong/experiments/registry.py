@@ -6,14 +6,8 @@ The report reads the table through this module: it is plain data, and no learner
 from typing import TYPE_CHECKING, Any
 
 from lifelong._random import RandomState
-from lifelong.references.registry import (
-    CONTROL,
-    LEARNERS,
-    Entry,
-    entry_of,
-    find_learner,
-    split_budget,
-)
+from lifelong.references.entry import CONTROL, Entry
+from lifelong.references.registry import LEARNERS, entry_of, find_learner, split_budget
 
 if TYPE_CHECKING:
     from lifelong.learners.base import Learner

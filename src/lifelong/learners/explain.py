@@ -1,4 +1,4 @@
-"""Who helps whom: how much each encoder brings to each task, judged by rows nobody learnt from."""
+"""Who helps whom: what each encoder brings to each task, on rows that nobody learnt from."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +45,7 @@ class Explanation:
     alone, beside, without : (T, U)
         With one encoder only; with it and the task's own; with all others.
     rows : (T,)
-        How many rows judged.
+        How many rows measured it.
     """
 
     tasks: tuple[TaskName, ...]

@@ -50,7 +50,7 @@ class TableExplanation:
     spread : (T, p)
         Its standard deviation over repetitions.
     rows : (T,)
-        How many rows judged.
+        How many rows measured it.
     opinions : names
         The opinions that a task's answer mixes.
     opinion_losses : (T, J)

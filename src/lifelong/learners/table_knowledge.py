@@ -117,7 +117,7 @@ class OwnForest:
 
 @dataclass(frozen=True, eq=False)
 class TaskMix:
-    """A task's channel: how much it listens to each opinion, and what that was learnt from.
+    """A task's channel: the weight of each opinion, and what the weights were learnt from.
 
     Attributes
     ----------

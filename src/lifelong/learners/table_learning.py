@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from lifelong._random import generator
 from lifelong.encoders.answers import Aim, grow_answering
-from lifelong.encoders.shared import MAX_ROWS, TaskRows, draw_in_bag, fit_shared
+from lifelong.encoders.shared import TaskRows
+from lifelong.encoders.shared_fit import MAX_ROWS, draw_in_bag, fit_shared
 from lifelong.learners.knowledge import TaskRecord, merged
 from lifelong.learners.table_knowledge import (
     OwnForest,
@@ -136,7 +137,7 @@ def asking_is_due(known: TablesKnown) -> bool:
 
 
 def ask_all(known: TablesKnown, settings: Settings) -> TablesKnown:
-    """Every task chooses anew whom it asks, and how much it listens to them."""
+    """Every task chooses anew which others it asks, and learns the weights of its opinions."""
     n_rows = sum(record.n_rows for record in known.tasks.values())
     known = replace(known, asks_others=True, asked_at=(len(known.tasks), n_rows))
     known = ask_others(known, list(known.tasks))

@@ -1,4 +1,4 @@
-"""How much a task listens to whom: the weights of opinions, chosen by held-out rows.
+"""The weights of a task's opinions, learnt from held-out rows.
 
 The weights of all tasks together come first; each task starts there and moves as far as its own
 rows say (:mod:`lifelong.channels.stacking`).

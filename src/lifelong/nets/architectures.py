@@ -175,14 +175,14 @@ def _hidden(network: str | Sequence[int], in_shape: tuple[int, ...]) -> Sequence
 
 
 def middle(network: nn.Module, head: nn.Module, rows: torch.Tensor) -> nn.Module:
-    """The part of a network that speaks of more than its own classes; what is no sequence of layers
-    is left whole.
+    """The part of a network that serves other classes than its own as well; one that is no sequence
+    of layers is left whole.
 
     Of an MLP, all hidden layers side by side. Of a CNN, all convolutions side by side: the largest
     value of each map in the whole image and in the cells of a 2×2, a 3×3 and a 4×4 grid (a spatial
-    pyramid; no grid is finer than the map); its root, so that a few maps do not drown the others.
-    All depths and grids are equally loud on ``rows`` that the network was trained on. What its
-    dense layers have learnt is about its own classes, and comes last: the answer.
+    pyramid; no grid is finer than the map); its root, so that no map outweighs the others. All
+    depths and grids have equal variance on ``rows`` that the network was trained on. What its dense
+    layers have learnt is about its own classes, and comes last: the answer.
     """
     if not isinstance(network, nn.Sequential):
         return network
@@ -211,7 +211,7 @@ def _places(layers: Sequence[nn.Module], kind: type[nn.Module]) -> list[int]:
 def _side_by_side(
     blocks: list[list[nn.Module]], last: list[nn.Module], rows: torch.Tensor
 ) -> nn.Module:
-    """What comes out of each block of layers, in order: pooled, equally loud, side by side."""
+    """What comes out of each block of layers, in order: pooled, of equal variance, side by side."""
     block, *deeper = blocks
     rows = nn.Sequential(*block)(rows)
     views = views_of(rows)
@@ -222,7 +222,7 @@ def _side_by_side(
 
 
 def views_of(rows: torch.Tensor) -> list[nn.Module]:
-    """How a layer with these values is read: pooled, and equally loud in every grid."""
+    """How a layer with these values is read: pooled, with equal variance in every grid."""
     return [nn.Sequential(*pool, Standardise.lengths(pool(rows))) for pool in _pools(rows)]
 
 

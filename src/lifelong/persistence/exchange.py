@@ -276,7 +276,7 @@ def _identity(encoder: FittedEncoder, in_shape: Shape) -> str | None:
     """What the encoder does, as a checksum. One that tells no two rows apart is refused."""
     if type(encoder) is FittedForest:
         # Every tree votes, and one without a split says the same of every row: many of them would
-        # drown what the others say.
+        # outweigh the others.
         split = all(len(leaves) > 1 for leaves in encoder.leaf_of_node)
         expect(split, "the forest", "has a tree without a split, which tells no two rows apart")
     return identity(encoder, in_shape)

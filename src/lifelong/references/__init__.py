@@ -5,6 +5,7 @@ and :data:`BOUNDS` are parts of it. Most need torch, so the classes are imported
 modules: ``from lifelong.references.ewc import EWC``.
 """
 
-from lifelong.references.registry import BOUNDS, CONTROLS, LEARNERS, REFERENCES, Entry
+from lifelong.references.entry import Entry
+from lifelong.references.registry import BOUNDS, CONTROLS, LEARNERS, REFERENCES
 
 __all__ = ["BOUNDS", "CONTROLS", "LEARNERS", "REFERENCES", "Entry"]

@@ -1,6 +1,6 @@
 """The control RF: an ordinary random forest per task."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -110,13 +110,17 @@ class Forest(Learner):
     def sizes(self) -> dict[str, int]:
         """``parameters`` (splits, leaf values); bytes of ``encoders``, ``channels``, ``rows``."""
         trees = [tree.tree_ for forest in self.forests_.values() for tree in forest[-1].estimators_]
-        nodes = sum(
-            tree.feature.nbytes + tree.threshold.nbytes + tree.children_left.nbytes * 2
-            for tree in trees
-        )
-        return {
-            "parameters": sum(tree.node_count + tree.value.size for tree in trees),
-            "encoders": nodes,
-            "channels": sum(tree.value.nbytes for tree in trees),
-            "rows": sum(rows.nbytes for rows in self.memory_.values()),
-        }
+        return {**sizes_of_trees(trees), "rows": sum(rows.nbytes for rows in self.memory_.values())}
+
+
+def sizes_of_trees(trees: Sequence[Any]) -> dict[str, int]:
+    """Splits and leaf values of scikit-learn's trees, and bytes of their splits and leaves."""
+    splits = sum(
+        tree.feature.nbytes + tree.threshold.nbytes + tree.children_left.nbytes * 2
+        for tree in trees
+    )
+    return {
+        "parameters": sum(tree.node_count + tree.value.size for tree in trees),
+        "encoders": splits,
+        "channels": sum(tree.value.nbytes for tree in trees),
+    }

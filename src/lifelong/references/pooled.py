@@ -17,6 +17,7 @@ from lifelong.exceptions import InputError, UnsupportedError
 from lifelong.learners.base import Learner
 from lifelong.learners.knowledge import Lesson, TaskRecord, TasksKnown, chosen, without
 from lifelong.learners.table_knowledge import TableRows
+from lifelong.references.forest import sizes_of_trees
 from lifelong.rows import Columns, Table, is_frame, table_of
 from lifelong.rows.targets import check_no_holes, check_numbers
 from lifelong.rows.views import TreeView
@@ -318,13 +319,4 @@ class TableForest(Learner):
         known = self._learnt("knowledge_")
         forests = {self._group(task): self._forest(known, task) for task in known.tasks}
         trees = [tree.tree_ for forest in forests.values() for tree in forest.estimators_]
-        nodes = sum(
-            tree.feature.nbytes + tree.threshold.nbytes + tree.children_left.nbytes * 2
-            for tree in trees
-        )
-        return {
-            "parameters": sum(tree.node_count + tree.value.size for tree in trees),
-            "encoders": nodes,
-            "channels": sum(tree.value.nbytes for tree in trees),
-            "rows": sum(rows.nbytes for rows in known.memory.values()),
-        }
+        return {**sizes_of_trees(trees), "rows": sum(rows.nbytes for rows in known.memory.values())}

@@ -30,7 +30,7 @@ STRENGTHS = tuple(10.0**power for power in range(-6, 7))
 """λ in units of the mean of the Gram matrix's diagonal."""
 
 _FEATURES = "features"  # what the frozen encoder is called
-_FITTED = 0.8  # share of the rows that choose λ by fitting; the others judge
+_FITTED = 0.8  # share of the rows that are fitted to choose λ; the others measure the error
 
 
 def _n_features(lengths: Mapping[str, Any]) -> int:
@@ -39,7 +39,7 @@ def _n_features(lengths: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Of one task: Σ φ(x) per class (K, M), of the rows that fit and of those that judge."""
+    """Of one task: Σ φ(x) per class (K, M), of the rows that fit and of those that test."""
 
     fitted: Array = saved(Numbers("float64", ("K", _n_features)))
     judging: Array = saved(Numbers("float64", ("K", _n_features)))
@@ -56,7 +56,7 @@ class Sums:
 
 @dataclass(frozen=True, eq=False)
 class Grams:
-    """Of all tasks: Σ φ φᵀ (M, M), of the rows that fit and of those that judge."""
+    """Of all tasks: Σ φ φᵀ (M, M), of the rows that fit and of those that test."""
 
     fitted: Array = saved(Numbers("float64", (_n_features, _n_features)))
     judging: Array = saved(Numbers("float64", (_n_features, _n_features)))
@@ -77,7 +77,7 @@ class PrototypeKnowledge(TasksKnown):
 
     @cached_property
     def strength(self) -> float:
-        """λ with the smallest squared error on the rows that judge."""
+        """λ with the smallest squared error on the rows that test."""
         assert self.grams is not None
         C = np.vstack([sums.fitted for sums in self.sums.values()]).T  # (M, K)
         held = np.vstack([sums.judging for sums in self.sums.values()]).T
@@ -86,7 +86,7 @@ class PrototypeKnowledge(TasksKnown):
         errors = []
         for strength in STRENGTHS:
             W = ridge(self.grams.fitted, C, strength)
-            # ‖Y − ΦW‖² of the rows that judge, but for ‖Y‖², from sums alone
+            # ‖Y − ΦW‖² of the rows that test, but for ‖Y‖², from sums alone
             errors.append(float(((self.grams.judging @ W) * W).sum() - 2 * (W * held).sum()))
         return STRENGTHS[int(np.argmin(errors))]
 

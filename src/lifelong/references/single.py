@@ -1,4 +1,4 @@
-"""The control Single: a network per task that never hears of another task."""
+"""The control Single: a network per task that learns from no other task."""
 
 from collections.abc import Iterable
 from copy import copy

@@ -1,10 +1,10 @@
-"""Whom to listen to: Gaussian XOR, then a second XOR that is turned by an angle, with 100 rows
-each.
+"""What learnt weights prevent: Gaussian XOR, then a second XOR that is turned by an angle, with
+100 rows each.
 
-    python examples/listening.py --repetitions 100 --picture docs/images/listening
+    python examples/learnt_weights.py --repetitions 100 --picture docs/images/learnt-weights
 
 At 0° the second task is the same as the first; at 45° it can only confuse. What does it do to the
-first task, and how much does the first task's ridge channel listen to its encoder?
+first task, and how much does its encoder weigh in the first task's ridge channel?
 """
 
 import argparse
@@ -27,7 +27,7 @@ WAYS: dict[str, Callable[[int], SillyForest]] = {
 COLOURS = (GREY, "#c98a1b", "#d1495b")
 
 
-def listen(way: str, angle: float, rows: int, seed: int) -> tuple[float, float]:
+def measure(way: str, angle: float, rows: int, seed: int) -> tuple[float, float]:
     """What the second task adds to the first one's accuracy, and the share of the second encoder in
     its scores.
     """
@@ -75,9 +75,9 @@ def draw(path: Path, angles: list[float], measured: dict[str, np.ndarray]) -> No
     )
     plain(
         panels[1],
-        title="… because the first task listens less",
+        title="… because its encoder weighs less",
         xlabel="angle of the second task",
-        ylabel="share of its encoder",
+        ylabel="weight of its encoder",
     )
     panels[1].set_ylim(0, 0.8)
     for text in figure.legend(
@@ -102,7 +102,7 @@ def main() -> None:
     print(f"{'points of accuracy (share) at':30}" + "".join(f"{angle:>14}°" for angle in angles))
     for way in WAYS:
         pairs = [
-            [listen(way, angle, chosen.rows, seed) for seed in range(chosen.repetitions)]
+            [measure(way, angle, chosen.rows, seed) for seed in range(chosen.repetitions)]
             for angle in angles
         ]
         measured[way] = np.array(pairs)
