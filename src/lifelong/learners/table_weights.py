@@ -47,7 +47,10 @@ def mixes(
         common = np.array(known.common)
         if len(common) != len(mix.held_out):
             common = np.full(len(mix.held_out), 1 / len(mix.held_out))
-        weights = no_harm(evidence, _of_task(evidence, common, aim), aim)
+        strength = stacking.TASK_STRENGTH
+        if known.shared is not None and known.shared.place_of(task) is None:
+            strength = stacking.NEW_TASK_STRENGTH
+        weights = no_harm(evidence, _of_task(evidence, common, strength, aim), aim)
         losses = _losses(evidence, weights, aim)
         found[task] = replace(mix, weights=weights, losses=losses)
     return found
@@ -74,10 +77,12 @@ def _common(evidence: Sequence[Evidence], aim: Aim) -> NDArray[np.float64]:
     return stacking.common_weights(evidence)
 
 
-def _of_task(evidence: Evidence, common: NDArray[np.float64], aim: Aim) -> NDArray[np.float64]:
+def _of_task(
+    evidence: Evidence, common: NDArray[np.float64], strength: float, aim: Aim
+) -> NDArray[np.float64]:
     if aim == "number":
-        return stacking.task_number_weights(evidence, common)
-    return stacking.task_weights(evidence, common)
+        return stacking.task_number_weights(evidence, common, strength)
+    return stacking.task_weights(evidence, common, strength)
 
 
 class Comparison(NamedTuple):
