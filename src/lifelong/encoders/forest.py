@@ -12,7 +12,8 @@ from lifelong._labels import Codes
 from lifelong._validation import Rows
 from lifelong.encoders.base import Mask, honest_split
 from lifelong.encoders.growing import ToGrowOn, grow_trees
-from lifelong.encoders.walking import leaves_of_few
+from lifelong.encoders.walking import FEW_ROWS, leaves_of_few
+from lifelong.encoders.walking_many import leaves_of_many
 from lifelong.schema import COUNT, SHARE, AnyOf, Text, maybe, saved
 
 Leaves = NDArray[np.int32]  # (n, B): forest-wide leaf numbers, 0 … n_leaves-1
@@ -76,9 +77,12 @@ class FittedForest:
         """The leaf of each row in each tree."""
         # a channel's forest may read another forest's leaves
         rows = np.asarray(flatten(X), dtype=np.float32)
-        few = leaves_of_few(self, rows)
-        if few is not None:
-            return few.T
+        if len(rows) <= FEW_ROWS:
+            found = leaves_of_few(self, rows)
+        else:
+            found = leaves_of_many(self, rows)
+        if found is not None:
+            return found.T
         leaves = np.empty((len(self.trees), len(rows)), dtype=np.int32)
         for tree, number, place in zip(self.trees, self.leaf_of_node, leaves, strict=True):
             # mode="raise", the default, would take a copy
