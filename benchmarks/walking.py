@@ -1,5 +1,5 @@
-"""Few rows, and many, down a forest against scikit-learn's ``Tree.apply``, and one row of one of 100
-tasks of a table against a scikit-learn forest of 300 trees.
+"""Few rows, and many, down a forest against scikit-learn's ``Tree.apply``; and one row of one of
+100 tasks of a table against a scikit-learn forest of 300 trees.
 """
 
 from collections.abc import Callable, Iterator

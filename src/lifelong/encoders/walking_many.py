@@ -33,7 +33,9 @@ WARM_UP = 20_000_000
 """Walks (a row down a tree) that a process makes before it compiles this. That takes a second,
 and so many walks save half of one."""
 
-_NODE = np.dtype(
+_CALL = 50  # walks that take as long as one call of ``Tree.apply`` does
+
+NODE = np.dtype(
     [
         ("threshold", "f4"),  # a row whose number is larger goes right; infinite in a leaf
         ("feature", "i4"),  # 0 in a leaf
@@ -62,7 +64,7 @@ class PairedNodes:
     roots, depths : (B,)
         Where each tree begins, and how many steps lead to its deepest leaf.
     nodes : (N,)
-        Their fields are those of ``_NODE``.
+        Their fields are those of ``NODE``.
     leaves : (N,)
         The number of a leaf, where there is one.
     """
@@ -79,7 +81,7 @@ class PairedNodes:
         ends = np.cumsum(sizes)
         roots = (ends - sizes).astype(np.int64)
         depths = np.zeros(len(roots), dtype=np.int64)
-        nodes = np.zeros(ends[-1], dtype=_NODE)
+        nodes = np.zeros(ends[-1], dtype=NODE)
         leaves = np.zeros(ends[-1], dtype=np.int32)
         each = zip(forest.trees, forest.leaf_of_node, roots, strict=True)
         for b, (tree, numbers, root) in enumerate(each):
@@ -103,12 +105,8 @@ def leaves_of_many(forest: Any, rows: Rows) -> NDArray[np.int32] | None:
     rows : (n, p)
         float32.
     """
-    global _walks
     n_trees = len(forest.trees)
-    _walks += len(rows) * n_trees
-    if _walks < WARM_UP:
-        return None
-    compiled = compiled_loops()
+    compiled = loops_if_warm(len(rows), n_trees)
     if compiled is None:
         return None
     paired = _READY.get(forest)
@@ -126,6 +124,15 @@ def leaves_of_many(forest: Any, rows: Rows) -> NDArray[np.int32] | None:
     return leaves
 
 
+def loops_if_warm(n_rows: int, n_trees: int) -> Compiled | None:
+    """The compiled loops, once a process has made walks enough; it is about to make these."""
+    global _walks
+    _walks += (n_rows + _CALL) * n_trees
+    if _walks < WARM_UP:
+        return None
+    return compiled_loops()
+
+
 @cache
 def compiled_loops() -> Compiled | None:
     """Both loops compiled by numba; None if numba is not installed."""
@@ -133,7 +140,7 @@ def compiled_loops() -> Compiled | None:
         return None
     import numba
 
-    node = numba.from_dtype(_NODE)
+    node = numba.from_dtype(NODE)
     may_be_read_only = numba.types.Array(numba.float32, 2, "C", readonly=True)
     whole = numba.int64[::1]
     # One signature, for rows that may be written as well: it is compiled once.
