@@ -55,7 +55,7 @@ def rows(quick: bool) -> Iterator[Row]:
         if budget is None:
             what = f"{len(stream)} tasks × 100 × 50"
             yield _absolute(f"{what}: learning in all", seconds, 600)
-            yield _absolute(f"{what}: predict 1000 rows of one task", points[-1].predict, 0.5)
+            yield _absolute(f"{what}: predict 1000 rows of one task", points[-1].predict, 0.35)
 
 
 def _grow(

@@ -15,6 +15,7 @@ PARTS = [
     "growing_trees",
     "walking",
     "training_an_encoder",
+    "best_networks",
     "inference",
     "parallel_encoders",
     "fine_tuning",

@@ -1,5 +1,5 @@
-"""Few rows down a forest against scikit-learn's ``Tree.apply``, and one row of one of 100 tasks of
-a table against a scikit-learn forest of 300 trees.
+"""Few rows, and many, down a forest against scikit-learn's ``Tree.apply``; and one row of one of
+100 tasks of a table against a scikit-learn forest of 300 trees.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.measure import Row, compare, in_turn, side
 from lifelong import LifelongClassifier
-from lifelong.encoders import ForestEncoder
+from lifelong.encoders import ForestEncoder, walking_many
 from lifelong.encoders.walking import WARM_UP
 
 TIMES = 50  # a single ask is too short for a clock
@@ -37,6 +37,17 @@ def rows(quick: bool) -> Iterator[Row]:
             )
             work = f"{n_rows} rows down {n_trees} trees of {n} rows, {TIMES} times"
             yield compare(work, "Tree.apply", pairs, "≤", 1.0, note=note)
+        asked = rng.random((1000, 20), dtype=np.float32)
+        if find_spec("numba") is not None:
+            walking_many.WARM_UP = 0
+            forest.encode(asked)
+        pairs = in_turn(
+            side(lambda f=forest, a=asked: f.encode(a)),
+            side(lambda f=forest, a=asked: by_tree(f, a)),
+            repeats,
+        )
+        work = f"1000 rows down {n_trees} trees of {n} rows"
+        yield compare(work, "Tree.apply", pairs, "≤", 0.5, note=note)
     yield from of_tables(10 if quick else 100, repeats, note)
 
 

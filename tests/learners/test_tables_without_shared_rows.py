@@ -1,12 +1,15 @@
 """``shared=None``: no row is shared, tasks ask each other's forests; and the rule of no harm."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from small_tables import MODELS, answers, classifier, inputs, table
 
 from lifelong import load, save
 from lifelong.channels.stacking import Evidence
-from lifelong.learners import table_others
+from lifelong.learners import table_learning, table_others
+from lifelong.learners.table_others import ask_others, mean_of_others
 from lifelong.learners.table_weights import LEAST_ROWS, compared, no_harm
 
 FRAME = table()
@@ -25,8 +28,78 @@ def test_a_task_asks_the_forests_of_the_others_and_no_encoder_is_shared(make, ta
     for task, mix in known.channels.items():
         assert set(mix.others) == set(known.tasks) - {task}
         assert len(mix.weights) == 2
-        forests = [known.forests[other].answers(known.memory[task].X) for other in mix.others]
-        np.testing.assert_allclose(mix.held_out[1], np.mean(forests, axis=0), rtol=1e-5)
+        assert mix.shares.sum() == pytest.approx(1)
+
+
+@each_model
+def test_others_count_by_their_loss_on_all_rows_but_the_one_that_is_asked(make, target):
+    known = asking(make, target).knowledge_
+    for task, mix in known.channels.items():
+        rows = known.memory[task]
+        answers = np.stack([known.forests[other].answers(rows.X) for other in mix.others])
+        losses = by_hand(answers, rows.targets)
+        strength = table_others.CREDIT / np.sqrt(len(rows.targets))
+        expected = softmax(-strength * losses.sum(axis=1))
+        np.testing.assert_allclose(mix.shares, expected, rtol=1e-4)
+        for i in range(len(rows.targets)):
+            without = softmax(-strength * (losses.sum(axis=1) - losses[:, i]))
+            np.testing.assert_allclose(mix.held_out[1, i], without @ answers[:, i], rtol=1e-4)
+
+
+def by_hand(answers, targets):
+    losses = np.empty(answers.shape[:2])
+    if targets.dtype.kind == "f":
+        variance = np.mean((answers.mean(axis=0)[:, 0] - targets) ** 2)
+    for o, of_other in enumerate(answers):
+        for i, answer in enumerate(of_other):
+            if targets.dtype.kind == "f":
+                losses[o, i] = (answer[0] - targets[i]) ** 2 / (2 * variance)
+            else:
+                share = table_others.DOUBT / len(answer)
+                losses[o, i] = -np.log((1 - table_others.DOUBT) * answer[targets[i]] + share)
+    return losses
+
+
+def softmax(values):
+    powers = np.exp(values - values.max())
+    return powers / powers.sum()
+
+
+@each_model
+def test_a_rows_own_target_says_nothing_about_the_answer_to_it(make, target):
+    known = asking(make, target).knowledge_
+    rows = known.memory["lyon"]
+    oslo, pisa = (known.forests[other].answers(rows.X)[:, 0] for other in ("oslo", "pisa"))
+    row = int(np.abs(oslo - pisa).argmax())
+    targets = rows.targets.copy()
+    targets[row] = targets[targets != targets[row]][0]
+    changed = replace(rows, targets=targets)
+    channels = [
+        ask_others(replace(known, memory={**known.memory, "lyon": found}), ["lyon"]).channels
+        for found in (rows, changed)
+    ]
+    before, after = (found["lyon"] for found in channels)
+    assert not np.array_equal(before.shares, after.shares)
+    if target == "ill":  # errors of numbers are in units of the error of their mean: a bit moves
+        np.testing.assert_allclose(before.held_out[1, row], after.held_out[1, row], rtol=1e-5)
+
+
+def test_a_task_listens_most_to_the_other_that_is_like_it():
+    sites = ("a", "b", "not a", "not b")
+    frame = table(60, sites)
+    answer = np.where(frame.ill == "yes", "no", "yes")
+    frame["ill"] = np.where(frame.site.str.startswith("not"), answer, frame.ill)
+    channels = asking(classifier, "ill", frame).knowledge_.channels
+    for task, like in (("a", "b"), ("b", "a"), ("not a", "not b")):
+        mix = channels[task]
+        assert mix.shares[mix.others.index(like)] > 0.8
+
+
+def test_rows_of_one_class_make_all_others_count_alike():
+    frame = FRAME[(FRAME.site != "pisa") | (FRAME.ill == "yes")]
+    mix = asking(classifier, "ill", frame).knowledge_.channels["pisa"]
+    assert mix.others == ("lyon", "oslo")
+    assert mix.shares is None
 
 
 def test_others_with_a_label_in_common_are_asked_and_no_others():
@@ -69,12 +142,90 @@ def test_what_is_shared_can_be_changed_between_lessons(make, target):
         assert np.isfinite(answers(model, NEW)).all()
 
 
-def test_of_many_others_a_fixed_number_is_asked():
-    sites = tuple(f"site {number:02d}" for number in range(table_others.MOST_OTHERS + 4))
+def test_of_many_others_a_fixed_number_is_asked(monkeypatch):
+    monkeypatch.setattr(table_others, "MOST_OTHERS", 10)
+    sites = tuple(f"site {number:02d}" for number in range(14))
     model = asking(classifier, "ill", table(4, sites))
-    asked = [mix.others for mix in model.knowledge_.channels.values()]
-    assert {len(others) for others in asked} == {table_others.MOST_OTHERS}
-    assert all(task not in mix.others for task, mix in model.knowledge_.channels.items())
+    known = model.knowledge_
+    asked = [mix.others for mix in known.channels.values()]
+    assert {len(others) for others in asked} == {10}
+    assert all(task not in mix.others for task, mix in known.channels.items())
+    assert len(set(table_others.asked_by_unknown(known))) == 10
+    assert np.isfinite(model.predict_proba(NEW.assign(site="never seen"))).all()
+
+
+def test_of_up_to_32_others_all_trees_are_asked_and_of_more_as_many_together():
+    asked = {n: table_others.trees_asked(100, n) for n in (1, 32, 64, 320)}
+    assert asked == {1: 100, 32: 100, 64: 50, 320: 10}
+    assert table_others.trees_asked(10, 320) == 10
+    assert table_others.trees_asked(4, 320) == 4
+
+
+def test_groups_of_tasks_choose_as_each_task_alone_does(monkeypatch):
+    sites = tuple(f"site {number}" for number in range(8))
+    known = asking(classifier, "ill", table(10, sites)).knowledge_
+    monkeypatch.setattr(table_others, "_NUMBERS_AT_ONCE", 1)
+    alone = ask_others(known, list(known.tasks)).channels
+    for task, mix in known.channels.items():
+        np.testing.assert_array_equal(mix.held_out, alone[task].held_out)
+        np.testing.assert_array_equal(mix.shares, alone[task].shares)
+
+
+@each_model
+def test_a_model_from_before_shares_were_kept_loads_and_counts_all_alike(make, target, tmp_path):
+    model = asking(make, target)
+    known = model.knowledge_
+    channels = {task: replace(mix, shares=None) for task, mix in known.channels.items()}
+    model.knowledge_ = replace(known, channels=channels)
+    save(model, tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    np.testing.assert_array_equal(answers(loaded, NEW), answers(model, NEW))
+    X = known.memory["lyon"].X
+    mean = np.mean([known.forests[other].answers(X) for other in ("oslo", "pisa")], axis=0)
+    np.testing.assert_allclose(mean_of_others(known, X, ("oslo", "pisa")), mean)
+
+
+def test_without_a_task_the_other_shares_stay_in_proportion():
+    sites = ("a", "b", "c", "d")
+    before = asking(classifier, "ill", table(20, sites)).knowledge_.channels["a"]
+    after = before.without_other("c")
+    assert after.others == ("b", "d")
+    np.testing.assert_allclose(after.shares, before.shares[[0, 2]] / before.shares[[0, 2]].sum())
+    assert before.without_other("not there") is before
+
+
+def test_after_forgetting_a_task_all_others_choose_anew():
+    sites = ("a", "b", "c", "d")
+    model = asking(classifier, "ill", table(20, sites))
+    model.forget("c")
+    known = model.knowledge_
+    fresh = ask_others(known, list(known.tasks)).channels
+    for task, mix in known.channels.items():
+        assert set(mix.others) == {"a", "b", "d"} - {task}
+        np.testing.assert_array_equal(mix.shares, fresh[task].shares)
+        np.testing.assert_array_equal(mix.held_out[1], fresh[task].held_out[1])
+
+
+def test_all_tasks_choose_anew_when_there_are_twice_and_later_four_times_as_many(monkeypatch):
+    monkeypatch.setattr(table_others, "MOST_OTHERS", 3)
+    monkeypatch.setattr(table_learning, "MOST_OTHERS", 3)
+    asked_at = []
+    model = classifier(shared=None, n_estimators=1)
+    for number in range(18):
+        frame = table(4, (f"site {number}",), seed=number)
+        model.partial_fit(inputs(frame), frame.ill)
+        asked_at.append(model.knowledge_.asked_at[0])
+    assert sorted(set(asked_at)) == [1, 2, 4, 16]
+
+
+@each_model
+def test_answers_do_not_depend_on_threads_nor_on_how_many_rows_are_asked(make, target):
+    model = asking(make, target)
+    expected = answers(model, NEW)
+    np.testing.assert_array_equal(
+        answers(make(shared=None, n_jobs=2).fit(inputs(FRAME), FRAME[target]), NEW), expected
+    )
+    np.testing.assert_array_equal(answers(model, NEW[:1]), expected[:1])
 
 
 def evidence_where_the_first_is_right(n):

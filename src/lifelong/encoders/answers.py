@@ -89,12 +89,31 @@ class AnsweringForest:
         shape = (self.forest.n_leaves, self.n_answers)
         return sparse.csr_array((shares, self.columns, self.row_ends), shape=shape)
 
-    def answers(self, X: Rows) -> Answers:
-        """The mean answer of all trees (n, K); a leaf without rows does not answer."""
+    @property
+    def n_trees(self) -> int:
+        """How many trees answer."""
+        return len(self.forest.trees)
+
+    @cached_property
+    def all_leaves_answer(self) -> bool:
+        """Whether every leaf has rows."""
+        return bool((self.mass > 0).all())
+
+    def leaf_answers(self, n_leaves: int) -> NDArray[np.float32]:
+        """What the first so many leaves answer (n_leaves, K)."""
+        mass = np.maximum(self.mass[:n_leaves], np.float32(1e-30))
+        return np.asarray(self._table[:n_leaves] / mass[:, None])
+
+    def answers(self, X: Rows, n_trees: int | None = None) -> Answers:
+        """The mean answer of all trees (n, K); a leaf without rows does not answer.
+
+        With ``n_trees``, that of the first so many.
+        """
         pieces = [X[first : first + _ROWS_AT_ONCE] for first in range(0, len(X), _ROWS_AT_ONCE)]
-        if len(pieces) <= 1:
-            return self._mean(self.forest.encode(X), None)
-        return np.concatenate([self._mean(self.forest.encode(piece), None) for piece in pieces])
+        found = [self._mean(self.forest.encode(piece, n_trees), None) for piece in pieces or [X]]
+        if len(found) == 1:
+            return found[0]
+        return np.concatenate(found)
 
     def held_out_answers(self, X: Rows, in_bag: Mask) -> Answers:
         """The mean answer of those trees that have not seen a row (n, K); NaN if all have."""

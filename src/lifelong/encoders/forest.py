@@ -12,7 +12,8 @@ from lifelong._labels import Codes
 from lifelong._validation import Rows
 from lifelong.encoders.base import Mask, honest_split
 from lifelong.encoders.growing import ToGrowOn, grow_trees
-from lifelong.encoders.walking import leaves_of_few
+from lifelong.encoders.walking import FEW_ROWS, leaves_of_few
+from lifelong.encoders.walking_many import leaves_of_many
 from lifelong.schema import COUNT, SHARE, AnyOf, Text, maybe, saved
 
 Leaves = NDArray[np.int32]  # (n, B): forest-wide leaf numbers, 0 … n_leaves-1
@@ -72,15 +73,25 @@ class FittedForest:
             n_leaves += int(is_leaf.sum())
         return cls(trees, tuple(numbers), n_leaves)
 
-    def encode(self, X: Rows) -> Leaves:
-        """The leaf of each row in each tree."""
+    def encode(self, X: Rows, n_trees: int | None = None) -> Leaves:
+        """The leaf of each row in each tree, or in the first ``n_trees`` trees."""
         # a channel's forest may read another forest's leaves
         rows = np.asarray(flatten(X), dtype=np.float32)
-        few = leaves_of_few(self, rows)
-        if few is not None:
-            return few.T
-        leaves = np.empty((len(self.trees), len(rows)), dtype=np.int32)
-        for tree, number, place in zip(self.trees, self.leaf_of_node, leaves, strict=True):
+        if n_trees is not None and n_trees < len(self.trees):
+            return self._encoded_by(rows, n_trees)
+        if len(rows) <= FEW_ROWS:
+            found = leaves_of_few(self, rows)
+        else:
+            found = leaves_of_many(self, rows)
+        if found is not None:
+            return found.T
+        return self._encoded_by(rows, len(self.trees))
+
+    def _encoded_by(self, rows: Rows, n_trees: int) -> Leaves:
+        """Tree by tree, by scikit-learn."""
+        leaves = np.empty((n_trees, len(rows)), dtype=np.int32)
+        trees = self.trees[:n_trees]
+        for tree, number, place in zip(trees, self.leaf_of_node[:n_trees], leaves, strict=True):
             # mode="raise", the default, would take a copy
             number.take(tree.apply(rows), out=place, mode="clip")
         return leaves.T

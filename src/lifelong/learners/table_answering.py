@@ -7,7 +7,7 @@ from lifelong._validation import Rows
 from lifelong.channels import stacking
 from lifelong.encoders.answers import Aim, Answers
 from lifelong.learners.table_knowledge import IMPOSSIBLE, TablesKnown, in_all_columns
-from lifelong.learners.table_others import MOST_OTHERS, mean_of_others
+from lifelong.learners.table_others import asked_by_unknown, mean_of_others
 from lifelong.tasks.base import TaskName
 
 
@@ -19,7 +19,7 @@ def answer(known: TablesKnown, X: Rows, task: TaskName | None, aim: Aim) -> Answ
     if task is not None and aim == "classes" and known.knows_one_of_many(task):
         return _as_unseen(known, X, task)
     if task not in known.tasks and known.asks_others:
-        answers = mean_of_others(known, X, list(known.tasks)[:MOST_OTHERS])
+        answers = mean_of_others(known, X, asked_by_unknown(known))
         if aim == "number":
             return answers
         return _probabilities(known, answers[None], np.ones(1), None)
@@ -35,7 +35,8 @@ def answer(known: TablesKnown, X: Rows, task: TaskName | None, aim: Aim) -> Answ
         weights = known.channels[task].weights
         centre = known.channels[task].centre
         if known.asks_others:
-            opinions.append(mean_of_others(known, X, known.channels[task].others))
+            mix = known.channels[task]
+            opinions.append(mean_of_others(known, X, mix.others, mix.shares))
     if known.shared is not None:
         opinions += known.shared.answers(X, task, centre)
     answers = np.stack([in_all_columns(found, known) for found in opinions])

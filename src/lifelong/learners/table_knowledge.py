@@ -132,6 +132,8 @@ class TaskMix:
         Mean log-loss (squared error) of each opinion on these rows, and of the mix.
     others : names
         Other tasks whose forests are asked, if other tasks' answers are an opinion.
+    shares : (O,), optional
+        How much each of them counts in the mean of their answers; None if they count alike.
     """
 
     weights: NDArray[np.float64] = saved(Array("float64", ("J",), least=0))
@@ -139,18 +141,39 @@ class TaskMix:
     held_out: NDArray[np.float32] = saved(Array("float32", ("J>=1", "n", "k>=1"), finite=False))
     losses: NDArray[np.float64] = saved(Array("float64", (None,)))
     others: tuple[TaskName, ...] = saved(Several(TaskNames()), default=())
+    shares: NDArray[np.float64] | None = saved(
+        maybe(Array("float64", (None,), least=0)), default=None
+    )
 
     def problem(self, lengths: Mapping[str, Any]) -> str | None:
         """What a file has wrong: NaN is no answer, and nothing else is none."""
         del lengths
         if np.isinf(self.held_out).any():
             return "has infinite answers"
+        if self.shares is not None and len(self.shares) != len(self.others):
+            return "has shares of other tasks than it asks"
         return None
+
+    def without_other(self, task: TaskName) -> "TaskMix":
+        """Without a task among those that are asked; the rest count as before."""
+        if task not in self.others:
+            return self
+        stays = np.array([other != task for other in self.others])
+        others = tuple(other for other in self.others if other != task)
+        shares = self.shares
+        if shares is not None:
+            shares = shares[stays]
+            total = shares.sum()
+            shares = shares / total if total > 0 else None
+        return replace(self, others=others, shares=shares)
 
     @property
     def nbytes(self) -> int:
         """Bytes of weights and held-out answers."""
-        return self.held_out.nbytes + self.weights.nbytes + self.centre.nbytes + self.losses.nbytes
+        arrays: list[NDArray[Any]] = [self.held_out, self.weights, self.centre, self.losses]
+        if self.shares is not None:
+            arrays.append(self.shares)
+        return sum(array.nbytes for array in arrays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,8 +348,7 @@ class TablesKnown(TasksKnown):
         See :func:`lifelong.learners.forgetting.forget`, which makes it anew.
         """
         channels = {
-            name: replace(mix, others=tuple(other for other in mix.others if other != task))
-            for name, mix in without(self.channels, task).items()
+            name: mix.without_other(task) for name, mix in without(self.channels, task).items()
         }
         return replace(
             self,

@@ -26,7 +26,7 @@ from lifelong.learners.table_knowledge import (
     TaskMix,
     in_all_columns,
 )
-from lifelong.learners.table_others import ask_others
+from lifelong.learners.table_others import MOST_OTHERS, ask_others
 from lifelong.learners.table_weights import mixes, with_common_weights
 from lifelong.rows.views import TreeView
 from lifelong.tasks.base import TaskName
@@ -128,12 +128,19 @@ def unshared(known: TablesKnown, settings: Settings) -> TablesKnown:
 
 
 def asking_is_due(known: TablesKnown) -> bool:
-    """Whether tasks or rows have doubled since all tasks chose whom they ask."""
+    """Whether tasks or rows have doubled since all tasks chose whom they ask.
+
+    A choice takes about as long per task as a lesson. So all choices together take at most twice
+    what one choice of each task takes, and 4/3 of it once there are many tasks.
+    """
     if not known.asks_others:
         return True
     n_tasks, n_rows = known.asked_at
     n_rows_now = sum(record.n_rows for record in known.tasks.values())
-    return len(known.tasks) >= SHARED_GROWTH * n_tasks or n_rows_now >= SHARED_GROWTH * n_rows
+    growth = SHARED_GROWTH
+    if n_tasks > MOST_OTHERS:  # each task asks as many as it ever will
+        growth = LATE_GROWTH
+    return len(known.tasks) >= growth * n_tasks or n_rows_now >= growth * n_rows
 
 
 def ask_all(known: TablesKnown, settings: Settings) -> TablesKnown:
