@@ -48,5 +48,5 @@ def rows(quick: bool) -> Iterator[Row]:
         f"a forest of {N_TREES} trees per task, alone",
         in_turn(side(ours), side(forests), repeats),
         "≤",
-        1.5,
+        1.3,
     )

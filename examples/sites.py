@@ -5,7 +5,8 @@
 
 The table has text and holes in it, and goes into LifelongClassifier as it is. Its rivals are what
 one would try first: a random forest for each site, and one forest for all rows that is told the
-site in columns of its own. Without the real table, rows of four hospitals are generated.
+site in columns of its own. Without the table of hospitals it is scikit-learn's `diabetes`, with
+ages in the place of sites.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.datasets import load_diabetes
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -23,37 +25,32 @@ from sklearn.preprocessing import OneHotEncoder
 from lifelong import LifelongClassifier
 
 SCORES = ["accuracy", "log-loss", "AUC"]
+AGES = ["up to 35", "36 to 45", "46 to 55", "56 to 65", "over 65"]
 WAYS = ["a forest per site", "one forest, site as columns", "LifelongClassifier"]
 
 
-def generated(n_sites: int = 4, n_rows: int = 150) -> pd.DataFrame:
-    """Hospitals with patients of their own kind; the last one never measured ``thal``."""
-    rng = np.random.default_rng(0)
-    n = n_sites * n_rows
-    site = np.repeat(np.arange(n_sites), n_rows)
-    age = rng.normal(50 + 4 * site, 10)
-    pain = rng.choice(["typical", "atypical", "none"], n)
-    thal = rng.normal(size=n)
-    risk = 0.08 * (age - 55) + 1.5 * (pain == "none") + thal * (1 + 0.3 * site) - 0.5
-    return pd.DataFrame(
-        {
-            "hospital": [f"hospital {number + 1}" for number in site],
-            "age": np.where(rng.random(n) < 0.1, np.nan, age.round()),
-            "pain": np.where(rng.random(n) < 0.1, None, pain),
-            "thal": np.where(site == n_sites - 1, np.nan, thal),
-            "disease": np.where(risk + rng.normal(size=n) > 0, "yes", "no"),
-        }
+def diabetes() -> pd.DataFrame:
+    """A small real table of scikit-learn's: patients of five ages, and whether their diabetes got
+    worse than that of half of all patients within a year.
+    """
+    frame = load_diabetes(as_frame=True, scaled=False).frame
+    ages = pd.cut(frame["age"], [0, 35, 45, 55, 65, 100], labels=AGES)
+    worse = frame["target"] > frame["target"].median()
+    return frame.drop(columns=["age", "target"]).assign(
+        sex=frame["sex"].map({1: "one", 2: "other"}),  # the source does not say which is which
+        age=ages.astype(str),
+        disease=np.where(worse, "worse", "better"),
     )
 
 
-def hospitals() -> pd.DataFrame:
-    """The real table, or a generated one where it is not there."""
+def real_table() -> tuple[pd.DataFrame, str]:
+    """Patients of hospitals where that table is there, else of ages; and the column of tasks."""
     file = Path(os.environ.get("LIFELONG_DATA", ".")) / "tables" / "heart.csv.gz"
     if file.is_file():
         print("heart: patients of four hospitals, some of which did not measure every column.")
-        return pd.read_csv(file)
-    print("Generated rows: four hospitals (set LIFELONG_DATA for the real table).")
-    return generated()
+        return pd.read_csv(file), "hospital"
+    print("diabetes: patients of five ages (set LIFELONG_DATA for the table of hospitals).")
+    return diabetes(), "age"
 
 
 def drawn(sites: pd.Series, n_rows: int, seed: int) -> np.ndarray:
@@ -148,8 +145,12 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, help="draw it, as .svg and .png")
     chosen = parser.parse_args()
 
-    table = hospitals() if chosen.table is None else pd.read_csv(chosen.table)
-    found = measured(table, chosen.task_column, chosen.label_column, chosen)
+    task_column = chosen.task_column
+    if chosen.table is None:
+        table, task_column = real_table()
+    else:
+        table = pd.read_csv(chosen.table)
+    found = measured(table, task_column, chosen.label_column, chosen)
     # Of a score that no site has, such as AUC with three classes, there is no mean: NaN.
     has_score = ~np.isnan(found)
     n_sites = has_score.sum(axis=1)
@@ -166,7 +167,7 @@ def main() -> None:
         accuracy = found[..., 0].mean(axis=0).T
         errors = 1 - accuracy.mean(axis=1)
         title = f"Errors: {errors[0]:.0%} with a forest per site, {errors[2]:.0%} with ours"
-        names = [str(name) for name in table[chosen.task_column].dropna().unique()]
+        names = [str(name) for name in table[task_column].dropna().unique()]
         dumbbells(chosen.picture, dict(zip(WAYS, accuracy.tolist(), strict=True)), names, title)
 
 

@@ -47,6 +47,8 @@ def check_labels(y: Any, *, n_rows: int | None = None, name: str = "y") -> Label
     in_a_table = hasattr(y, "isna") or hasattr(y, "is_null")  # pandas, polars
     if hasattr(y, "detach"):
         y = y.detach().cpu().numpy()
+    if _is_nullable(y) and not y.isna().any():
+        y = y.to_numpy()  # as they are: scikit-learn would make fractions of them
     try:
         if isinstance(y, list | tuple) and not _is_plain(y):
             labels = _objects(y)
@@ -79,6 +81,14 @@ def check_labels(y: Any, *, n_rows: int | None = None, name: str = "y") -> Label
     elif isinstance(y, list | tuple) and labels.dtype.kind in "US":
         _check_ends(y, name)
     return labels
+
+
+def _is_nullable(y: Any) -> bool:
+    """Whole numbers, or true and false, of a kind of pandas' own that may have missing ones."""
+    dtype = getattr(y, "dtype", None)
+    if dtype is None or isinstance(dtype, np.dtype) or not hasattr(y, "isna"):
+        return False
+    return getattr(dtype, "kind", "") in "iub" and not hasattr(dtype, "categories")
 
 
 def _check_each(labels: Labels, name: str, *, none_is_missing: bool) -> None:
@@ -156,7 +166,7 @@ def warn_of_similar(classes: Sequence[Hashable], new: Collection[Hashable]) -> N
     alike: dict[str, list[str]] = {}
     for label in classes:
         if isinstance(label, str):
-            alike.setdefault(_folded(label), []).append(label)
+            alike.setdefault(folded(label), []).append(label)
     for labels in alike.values():
         if len(labels) > 1 and not set(labels).isdisjoint(new):
             names = ", ".join(map(repr, labels[:5]))
@@ -168,7 +178,12 @@ def warn_of_similar(classes: Sequence[Hashable], new: Collection[Hashable]) -> N
             )
 
 
-def _folded(label: str) -> str:
+def folded(label: str) -> str:
+    """A text without case, and with one space between its words.
+
+    >>> folded(" Oslo  West"), folded("OSLO WEST ")
+    ('oslo west', 'oslo west')
+    """
     return " ".join(unicodedata.normalize("NFKC", label).casefold().split())
 
 

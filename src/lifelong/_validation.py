@@ -257,6 +257,16 @@ def check_task_name(task: Any) -> str | int:
     return task
 
 
+def check_n_jobs(n_jobs: Any) -> None:
+    """None, or a number of workers as joblib counts them: below 0 is from the end, 0 is none."""
+    is_whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not is_whole or n_jobs == 0):
+        raise ParameterError(
+            f"n_jobs={n_jobs!r} is no number of workers. Give a whole number, -1 for as many as"
+            " there are processors, or None for one."
+        )
+
+
 def check_weights(sample_weight: Any, *, n_rows: int) -> NDArray[np.float64]:
     """One number of at least 0 per row, not all of them 0."""
     check_unmasked(sample_weight, "sample_weight")

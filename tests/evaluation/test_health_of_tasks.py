@@ -124,3 +124,19 @@ def test_what_cannot_be_measured_is_refused(classifier):
     for model in (SillyForest(), LifelongClassifier()):
         with pytest.raises(UnsupportedError, match="models of tables"):
             health(model)
+
+
+def test_a_task_of_two_classes_has_an_auc_where_others_have_more(classifier):
+    third = NEW[NEW.site == "Lyon"].assign(site="Rome", ill="perhaps")
+    some = NEW[NEW.site == "Lyon"][:30].assign(site="Rome")
+    rome = pd.concat([third, some])
+    model = LifelongClassifier("site", n_estimators=4, random_state=0)
+    both = pd.concat([NEW, rome])
+    model.fit(both[INPUTS], both.ill)
+    found = {task.task: task.scores["AUC"] for task in health(model, NEW[INPUTS], NEW.ill).tasks}
+    lyon = NEW[NEW.site == "Lyon"]
+    no, yes = model.predict_proba(lyon[INPUTS])[:, [0, 2]].T
+    assert model.classes_.tolist() == ["no", "perhaps", "yes"]
+    assert found["Lyon"] == pytest.approx(roc_auc_score(lyon.ill == "yes", yes / (no + yes)))
+    (rome,) = health(model, rome[INPUTS], rome.ill).tasks
+    assert np.isnan(rome.scores["AUC"])

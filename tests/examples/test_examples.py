@@ -46,7 +46,7 @@ def test_sites_reads_a_table_of_your_own(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(sys, "argv", ["sites", *options, "--label-column", "state"])
     runpy.run_path(str(EXAMPLES / "sites.py"), run_name="__main__")
     said = capsys.readouterr().out
-    assert "Generated" not in said
+    assert "diabetes" not in said
     assert said.splitlines()[-1].startswith("LifelongClassifier")
 
 
@@ -55,7 +55,7 @@ def test_sites_runs_on_a_machine_without_the_real_table(monkeypatch, capsys, tmp
     options = ["--rows", "20", "--trees", "5", "--repetitions", "1"]
     monkeypatch.setattr(sys, "argv", ["sites", *options])
     runpy.run_path(str(EXAMPLES / "sites.py"), run_name="__main__")
-    assert "Generated rows: four hospitals" in capsys.readouterr().out
+    assert "diabetes: patients of five ages" in capsys.readouterr().out
 
 
 def test_years_on_a_budget_leaves_as_many_files_as_it_had(capsys, tmp_path):

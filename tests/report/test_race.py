@@ -1,12 +1,17 @@
 """A race from stored rows: means, standard errors, and wins, ties and losses by stream."""
 
+import numpy as np
 import pytest
 
 from lifelong.evaluation.measure import SINGLE, STAGE
+from lifelong.experiments.lines import RowLines, all_lines
 from lifelong.experiments.rows import Row
 from lifelong.experiments.spec import FigureSpec, LearnerSpec, Part, Spec
 from lifelong.experiments.tables import results_of
+from lifelong.report.html import write_sections
 from lifelong.report.race import draw_race, race, table_lines
+from lifelong.report.reliability import task_curves
+from lifelong.report.sections import section
 
 ERRORS = {  # by stream, learner and repetition
     ("near", "ours"): [0.10, 0.12, 0.11],
@@ -14,6 +19,11 @@ ERRORS = {  # by stream, learner and repetition
     ("far", "ours"): [0.30, 0.31, 0.29],
     ("far", "rival"): [0.25, 0.34, 0.30],
 }
+CURVES = [  # by repetition
+    {"confidence": [None, 0.8], "accuracy": [None, 0.5], "rows": [0, 10]},
+    {"confidence": [0.4, 0.9], "accuracy": [1.0, 1.0], "rows": [10, 10]},
+    {"confidence": [None, 0.7], "accuracy": [None, 0.9], "rows": [0, 20]},
+]
 
 
 def results():
@@ -49,6 +59,7 @@ def results():
                         test_rows=10,
                         bytes={"encoders": 1},
                         others=others,
+                        reliability=CURVES[repetition] if others else {},
                     )
                 )
     return results_of(spec, rows)
@@ -75,3 +86,28 @@ def test_the_table_has_a_line_for_each_learner_and_the_figure_a_panel_for_each_m
 
 def test_there_is_no_race_without_a_rival_or_without_ours():
     assert race(results(), "somebody else") is None
+
+
+def test_the_curve_of_a_task_holds_the_rows_of_all_repetitions():
+    found = task_curves(results(), "ours")
+    assert [(each.part, each.task) for each in found] == [("near", "t"), ("far", "t")]
+    curve = found[0].curve
+    assert curve.rows.tolist() == [10, 40]
+    np.testing.assert_allclose(curve.confidence, [0.4, (8 + 9 + 14) / 40])
+    np.testing.assert_allclose(curve.accuracy, [1.0, (5 + 10 + 18) / 40])
+
+
+def test_a_curve_comes_back_from_its_line_as_it_was():
+    (row, *_) = [row for row in results().rows if row.reliability]
+    reader = RowLines()
+    (found,) = [row for line in all_lines([row]).splitlines() if (row := reader.read(line))]
+    assert found == row
+
+
+def test_the_page_of_a_race_has_all_metrics_and_a_curve_for_each_task_of_ours(tmp_path):
+    page, *_ = write_sections([section(results())], tmp_path)
+    text = page.read_text()
+    assert "<h2>accuracy, AUC</h2>" in text
+    assert "probabilities mean what they say" in text
+    for part in ("near", "far"):
+        assert f"Reliability of {part}: t · ECE" in text

@@ -1,7 +1,9 @@
 """Answers of a model of tables to the rows of a file, as lines of CSV."""
 
 import csv
+import warnings
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,8 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lifelong._spreadsheet import safe_cell
+from lifelong._terminal import console
 from lifelong._words import did_you_mean
-from lifelong.exceptions import DatasetError, InputError, ParameterError, UnknownTaskError
+from lifelong.cli.given import FIRST_ROW, said_of
+from lifelong.exceptions import InputWarning, ParameterError, UnknownTaskError
 
 if TYPE_CHECKING:
     from lifelong.rows import Table
@@ -44,19 +48,31 @@ def answered(model: Any, file: Path, wanted: Wanted, size: int) -> Generator[Lin
     task = None
     if wanted.task is not None:
         task = task_called(model, wanted.task)
-    yield Lines(csv_lines([_titles(model, wanted, is_number)]), 0)
+    given = wanted.task_column or model.task_column
+    as_text = [] if given is None else [given]
+    titles = csv_lines([_titles(model, wanted, is_number)])
     done = 0
-    for table in tables_in(file, size, model.columns_):
-        try:
-            rows = _with_tasks(model, table, wanted, file)
+    said: set[str] = set()
+    for table in tables_in(file, size, model.columns_, as_text):
+        rows = _with_tasks(model, table, wanted, file, done + FIRST_ROW)
+        with said_of(file, done + FIRST_ROW), _warnings_once(said):
             lines = list(_answers(model, rows, task, wanted, is_number))
-        except InputError as error:
-            reason = str(error).splitlines()[0]
-            raise DatasetError(
-                f"{file}, rows {done + 1} to {done + len(table)}: {reason}"
-            ) from None
-        yield Lines(csv_lines(lines), len(table))
+        yield Lines(titles + csv_lines(lines), len(table))
+        titles = ""  # they stand above the first rows: a file that cannot be read prints nothing
         done += len(table)
+
+
+@contextmanager
+def _warnings_once(said: set[str]) -> Iterator[None]:
+    """Each warning is one line on stderr, and is not said again."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", InputWarning)
+        yield
+    for warning in found:
+        text = str(warning.message)
+        if text not in said:
+            said.add(text)
+            console(stderr=True).print(f"warning: {text}", markup=False)
 
 
 def _check_fits(model: Any, wanted: Wanted, is_number: bool) -> None:
@@ -86,30 +102,28 @@ def task_called(model: Any, task: str) -> Any:
     return by_text[task]
 
 
-def _with_tasks(model: Any, table: "Table", wanted: Wanted, file: Path) -> "Table":
-    """The table with the model's task column, if it has one."""
+def _with_tasks(model: Any, table: "Table", wanted: Wanted, file: Path, first: int) -> "Table":
+    """The table, with the names of tasks in the task column, if it has one."""
+    from lifelong.cli.names import check_filled, column_of, names_of
+
     given = wanted.task_column or model.task_column
     if given is None or wanted.task is not None:
         return table
-    if given not in table.columns:
-        hint = did_you_mean(given, table.columns)
-        names = ", ".join(map(repr, list(table.columns)[:30]))
-        raise DatasetError(f"{file} has no task column {given!r}.{hint} Columns: {names}.")
-    return table
+    words = column_of(table, given, "task column", file)
+    check_filled(words, f"task column {given!r} is empty", file, first)
+    return table.with_column(given, names_of(words, model.tasks_))
 
 
 def _answers(
     model: Any, table: "Table", task: Any, wanted: Wanted, is_number: bool
 ) -> Iterator[Sequence[Any]]:
-    from lifelong.learners.task_names import names_in
-
     column = wanted.task_column or model.task_column
     if task is not None:
         tasks: Any = task
     elif column is None:
         tasks = next(iter(model.tasks_))
     else:
-        tasks = names_in(table.columns[column], column).objects().tolist()
+        tasks = table.columns[column].objects().tolist()  # type: ignore[union-attr]
         table = table.without(column)
     asker = type(model)(**{**model.get_params(deep=False), "task_column": None})
     asker.knowledge_ = model.knowledge_

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table as Lines
 
 from lifelong._terminal import console
-from lifelong.exceptions import DatasetError, InputError, InputWarning, ParameterError
+from lifelong.cli.given import read_rows, said_of
+from lifelong.exceptions import InputWarning, ParameterError
 
 if TYPE_CHECKING:
     from lifelong.evaluation.health import Health
@@ -75,13 +76,12 @@ def health(
 def _on_file(model: Any, file: Path, label_column: str, task: str | None) -> "Health":
     """Measured on the rows of a file."""
     from lifelong.cli.answers import task_called
-    from lifelong.cli.learn import column_of
     from lifelong.evaluation.health import health as measure
-    from lifelong.rows.files import labels_of, read_content, read_table
+    from lifelong.learners import LifelongClassifier, LifelongRegressor
+    from lifelong.rows.files import read_content
 
-    table = read_table(file, read_content(file), getattr(model, "columns_", None))
-    labels = labels_of(column_of(table, label_column, "label column", file))
-    rows = table.without(label_column)
+    if not isinstance(model, LifelongClassifier | LifelongRegressor):
+        return measure(model)  # which says what it can look at
     name = None
     if task is not None:
         name = task_called(model, task)
@@ -89,14 +89,10 @@ def _on_file(model: Any, file: Path, label_column: str, task: str | None) -> "He
             raise ParameterError(
                 f"The model finds tasks in column {model.task_column!r}: leave --task out."
             )
-    elif isinstance(model.task_column, str):
-        column_of(rows, model.task_column, "task column", file)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InputWarning)
-            return measure(model, rows, labels, name)
-    except InputError as error:
-        raise DatasetError(f"{file}: {str(error).splitlines()[0]}") from None
+    given = read_rows(model, file, read_content(file), label_column, None)
+    with warnings.catch_warnings(), said_of(file):
+        warnings.simplefilter("ignore", InputWarning)
+        return measure(model, given.rows, given.labels, name)
 
 
 def _print(terminal: Console, found: "Health", all_tasks: bool) -> None:

@@ -12,9 +12,10 @@ import typer
 from rich.console import Console
 from rich.table import Table as Lines
 
+from lifelong._labels import folded
 from lifelong._terminal import console
-from lifelong._words import did_you_mean
-from lifelong.exceptions import DatasetError, InputError, InputWarning, ParameterError
+from lifelong.cli.given import FIRST_ROW, Given, known_labels, known_tasks, read_rows, said_of
+from lifelong.exceptions import DatasetError, InputWarning, ParameterError
 
 if TYPE_CHECKING:
     from lifelong.learners.front import LifelongClassifier, LifelongRegressor
@@ -63,29 +64,25 @@ def learn(
     The same file twice changes nothing. Killed or refused, the model is as it was.
     """
     from lifelong.persistence import save
-    from lifelong.rows.files import labels_of, read_content, read_table
+    from lifelong.rows.files import read_content
 
     terminal = console()
     model = _model(directory, task_column, task, target, seed)
-    known = _known_columns(model)
     content = read_content(file)
-    table = read_table(file, content, known)
-    labels = labels_of(column_of(table, label_column, "label column", file))
-    rows = table.without(label_column)
-    if isinstance(model.task_column, str):
-        column_of(rows, model.task_column, "task column", file)
     if _learnt_before(model, content.checksum):
         terminal.print(f"{file} was learnt before: nothing changes.")
         return
-    for warning in [*_suspicions(labels, model), *_misspelt_columns(rows, model)]:
+    given = read_rows(model, file, content, label_column, task)
+    for warning in _warnings(given, model):
         terminal.print(f"warning: {warning}")
     if dry_run:
-        _say_what_would_happen(terminal, model, rows, labels)
+        with said_of(file):
+            _say_what_would_happen(terminal, model, given)
         return
     before = {name: record.n_rows for name, record in _tasks(model).items()}
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), said_of(file):
         warnings.simplefilter("ignore", InputWarning)  # they were printed above
-        model.partial_fit(rows, labels, task=task)
+        model.partial_fit(given.rows, given.labels, task=given.task)
     model.knowledge_ = replace(
         model.knowledge_, batches=(*model.knowledge_.batches, content.checksum)
     )
@@ -106,6 +103,8 @@ def _model(
 
     if task_column is not None and task is not None:
         raise ParameterError("Give --task-column or --task, not both.")
+    if directory.exists() and not directory.is_dir():
+        raise DatasetError(f"{directory} is a file. Give the name of a folder for the model.")
     if not (directory / "manifest.json").exists():
         if target == Target.NUMBER:
             return LifelongRegressor(task_column, random_state=seed)
@@ -121,9 +120,16 @@ def _model(
         held = "numbers" if is_number else "classes"
         raise ParameterError(f"{directory} holds a model of {held}, and --target is {target}.")
     if task_column is not None and task_column != model.task_column:
+        how = "without --task-column"
+        if model.task_column is not None:
+            how = f"with --task-column {model.task_column}"
         raise ParameterError(
-            f"{directory} was learnt with --task-column {model.task_column}, not {task_column}. "
-            "Rename the column, or choose another directory."
+            f"{directory} was learnt {how}, not with --task-column {task_column}. Rename the "
+            "column, or choose another directory."
+        )
+    if task is not None and model.task_column is not None:
+        raise ParameterError(
+            f"{directory} finds each row's task in column {model.task_column!r}: leave --task out."
         )
     return model
 
@@ -140,54 +146,59 @@ def _learnt_before(model: Any, checksum: str) -> bool:
     return model.__sklearn_is_fitted__() and checksum in model.knowledge_.batches
 
 
-def column_of(table: "Table", name: str, what: str, file: Path) -> Any:
-    """A column of a file, or an error that says which there are."""
-    try:
-        return table.column(name, what)
-    except InputError:
-        hint = did_you_mean(name, table.columns)
-        names = ", ".join(map(repr, list(table.columns)[:_SHOWN]))
-        raise DatasetError(f"{file} has no {what} {name!r}.{hint} Columns: {names}.") from None
+def _warnings(given: Given, model: Any) -> list[str]:
+    """What may not be what it was meant to be."""
+    from lifelong.rows import Columns
+    from lifelong.rows.suspicious import suspicions
+
+    table = given.features(model)
+    known = _known_columns(model) or Columns()
+    found = [*_similar_labels(given.labels, model), *_misspelt_columns(table, known)]
+    found += _similar_tasks(given, model)
+    return [*found, *suspicions(table, known, first=FIRST_ROW)]
 
 
-def _suspicions(labels: list[Any], model: Any) -> list[str]:
-    """Labels that are likely the same, such as ``Yes`` beside ``yes ``."""
-    texts = {label for label in labels if isinstance(label, str)}
-    if model.__sklearn_is_fitted__() and hasattr(model, "classes_"):
-        texts |= {label for label in model.classes_.tolist() if isinstance(label, str)}
+def _similar_labels(labels: Any, model: Any) -> list[str]:
+    """Labels that are likely the same, such as ``Yes`` beside ``yes ``, if one of them is new."""
+    if not hasattr(model, "class_weight"):
+        return []
+    known = {label for label in known_labels(model) if isinstance(label, str)}
+    texts = {label for label in labels if isinstance(label, str)} | known
     alike: dict[str, list[str]] = {}
     for label in sorted(texts):
-        alike.setdefault(label.strip().casefold(), []).append(label)
+        alike.setdefault(folded(label), []).append(label)
     return [
         f"labels {', '.join(map(repr, names))} are different classes. Typing errors?"
         for names in alike.values()
-        if len(names) > 1
+        if len(names) > 1 and not set(names) <= known
     ]
 
 
-def _misspelt_columns(rows: "Table", model: Any) -> list[str]:
+def _similar_tasks(given: Given, model: Any) -> list[str]:
+    """Tasks that are likely the same, such as ``Oslo`` beside ``oslo ``, if one of them is new."""
+    from lifelong.learners.task_names import check_task_kinds
+
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", InputWarning)
+        check_task_kinds(list(dict.fromkeys(given.tasks(model))), known_tasks(model))
+    return [str(warning.message) for warning in found]
+
+
+def _misspelt_columns(table: "Table", known: "Columns") -> list[str]:
     """Columns that are new, while a known one of a similar name is missing."""
     from lifelong.rows.spelling import misspelt, said
 
-    known = _known_columns(model)
-    if known is None:
-        return []
-    table = rows
-    if model.task_column is not None:
-        table = rows.without(model.task_column)
     suspects = misspelt(table, known)
     if not suspects:
         return []
     return [said(suspects)]
 
 
-def _say_what_would_happen(terminal: Console, model: Any, rows: "Table", labels: list[Any]) -> None:
+def _say_what_would_happen(terminal: Console, model: Any, given: Given) -> None:
     from lifelong.rows import Columns
 
     known = _known_columns(model) or Columns()
-    shown = rows
-    if model.task_column is not None:
-        shown = rows.without(model.task_column)
+    shown = given.features(model)
     then = known.learnt(shown)
     lines = Lines(box=None, pad_edge=False)
     for title in ("column", "kind", "what is new"):
@@ -198,28 +209,33 @@ def _say_what_would_happen(terminal: Console, model: Any, rows: "Table", labels:
     missing = [name for name in known.by_name if name not in shown.columns]
     if missing:
         terminal.print(f"not in this file: {', '.join(missing)}")
-    tasks = _tasks_of_rows(model, rows, len(labels))
-    classes: dict[Any, set[Any]] = {}
-    for name, label in zip(tasks, labels, strict=True):
-        classes.setdefault(name, set()).add(label)
+    tasks = given.tasks(model)
     counts = Counter(tasks)
     news = [name for name in counts if name not in _tasks(model)]
-    terminal.print(
-        f"{len(labels):,} rows of {len(counts)} tasks, {len(news)} of them new"
-        f" ({', '.join(map(str, news[:_FEW]))}{', …' if len(news) > _FEW else ''})"
-    )
-    single = [str(name) for name, found in classes.items() if len(found) == 1]
-    if single and hasattr(model, "class_weight"):
-        terminal.print(f"tasks with one class only: {', '.join(single[:_SHOWN])}")
+    which = ", ".join(map(str, news[:_FEW]))
+    if len(news) > _FEW:
+        which += ", …"
+    if news:
+        which = f" ({which})"
+    terminal.print(f"{len(tasks):,} rows of {len(counts)} tasks, {len(news)} of them new{which}")
+    if hasattr(model, "class_weight"):
+        _say_which_labels(terminal, model, tasks, given.labels)
     terminal.print("Nothing was changed (--dry-run).")
 
 
-def _tasks_of_rows(model: Any, rows: "Table", n: int) -> list[Any]:
-    from lifelong.rows.files import labels_of
-
-    if model.task_column is None:
-        return ["all rows"] * n
-    return labels_of(rows.columns[model.task_column])
+def _say_which_labels(terminal: Console, model: Any, tasks: list[Any], labels: Any) -> None:
+    """Labels that no task has had, and tasks with one label only."""
+    known = known_labels(model)
+    new = list(dict.fromkeys(label for label in labels if label not in known))
+    if new:
+        more = ", …" if len(new) > _SHOWN else ""
+        terminal.print(f"{len(new)} new labels: {', '.join(map(str, new[:_SHOWN]))}{more}")
+    classes: dict[Any, set[Any]] = {}
+    for name, label in zip(tasks, labels, strict=True):
+        classes.setdefault(name, set()).add(label)
+    single = [str(name) for name, found in classes.items() if len(found) == 1]
+    if single:
+        terminal.print(f"tasks with one class only: {', '.join(single[:_SHOWN])}")
 
 
 def _news(column: Any, before: Any) -> str:

@@ -10,7 +10,7 @@ Naeini, Cooper, Hauskrecht, Obtaining Well Calibrated Probabilities Using Bayesi
 Guo, Pleiss, Sun, Weinberger, On Calibration of Modern Neural Networks, 2017.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from lifelong._labels import check_labels
 from lifelong._validation import check_count
 from lifelong.exceptions import InputError
 from lifelong.learners.base import Learner
-from lifelong.tasks.base import TaskName, TaskStream
+from lifelong.tasks.base import Task, TaskName, TaskStream
 
 Array = NDArray[np.float64]
 
@@ -50,6 +50,23 @@ class ReliabilityCurve:
     confidence: Array
     accuracy: Array
     rows: NDArray[np.int64]
+
+    def to_json(self) -> dict[str, list[float | None]]:
+        """Plain data: bins one after another; an empty bin has None."""
+        return {
+            "confidence": [_rounded(value) for value in self.confidence.tolist()],
+            "accuracy": [_rounded(value) for value in self.accuracy.tolist()],
+            "rows": self.rows.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Sequence[float | None]]) -> "ReliabilityCurve":
+        """What :meth:`to_json` has written."""
+        return cls(
+            np.array(content["confidence"], dtype=np.float64),
+            np.array(content["accuracy"], dtype=np.float64),
+            np.array(content["rows"], dtype=np.int64),
+        )
 
     @property
     def calibration_error(self) -> float:
@@ -127,6 +144,12 @@ def reliability_curve(
     return ReliabilityCurve(confidence, accuracy, rows)
 
 
+def _rounded(value: float) -> float | None:
+    if value != value:
+        return None
+    return round(value, 6)
+
+
 def _over(sums: NDArray[Any], rows: NDArray[np.int64]) -> Array:
     """Means of bins; NaN in an empty one."""
     means: Array = np.divide(sums, rows, out=np.full(len(rows), np.nan), where=rows > 0)
@@ -157,12 +180,23 @@ def calibration(
     >>> list(calibration(learner, stream))
     ['xor']
     """
-    curves = {}
-    for task in stream:
-        probabilities = learner.predict_proba(task.X_test, task.name)
-        labels = learner.labels_of_proba(task.name)
-        curves[task.name] = reliability_curve(probabilities, task.y_test, labels, n_bins)
-    return curves
+    return {task.name: curve_on(learner, task, n_bins) for task in stream}
+
+
+def curve_on(learner: Learner, task: Task, n_bins: int = 10) -> ReliabilityCurve:
+    """The reliability curve of one task, on its test rows.
+
+    Parameters
+    ----------
+    learner : Learner
+        Which knows the task.
+    task : Task
+    n_bins : int, default 10
+        See :func:`reliability_curve`.
+    """
+    probabilities = learner.predict_proba(task.X_test, task.name)
+    labels = learner.labels_of_proba(task.name)
+    return reliability_curve(probabilities, task.y_test, labels, n_bins)
 
 
 def together(curves: Iterable[ReliabilityCurve]) -> ReliabilityCurve:

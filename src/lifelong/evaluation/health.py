@@ -46,9 +46,9 @@ class TaskHealth:
     rows : int
         How many rows were measured.
     scores : by name
-        For classes accuracy, log-loss, AUC (of two classes) and calibration error; for numbers
-        RMSE, absolute error, R² and the share inside an interval of 90 %. NaN where rows cannot
-        tell.
+        For classes accuracy, log-loss, AUC (of tasks with two classes) and calibration error; for
+        numbers RMSE, absolute error, R² and the share inside an interval of 90 %. NaN where rows
+        cannot tell.
     alone : float
         Log-loss (RMSE) of the task's own forest alone.
     guess : float
@@ -111,6 +111,7 @@ class _Answered(NamedTuple):
     targets: Targets
     guess: Array  # (K,), or (1,)
     half: Array  # (shares,) half the width of intervals
+    learnt: NDArray[np.bool_]  # (K,) labels that the task has learnt; all, if it is not known
 
 
 def health(model: Learner, X: Any = None, y: Any = None, task: TaskPerRow = None) -> Health:
@@ -178,6 +179,7 @@ def _own_rows(known: TablesKnown, aim: Aim) -> Iterator[_Answered]:
             found.targets,
             _guess(known, name, aim),
             _halves(widths, name),
+            _learnt_labels(known, name),
         )
 
 
@@ -197,6 +199,7 @@ def _given_rows(
             trial.targets,
             _guess(known, name, model.aim),
             _halves(widths, name),
+            _learnt_labels(known, name),
         )
 
 
@@ -210,6 +213,15 @@ def _halves(widths: IntervalWidths | None, task: TaskName | None) -> Array:
     if widths is None:
         return np.zeros(0)
     return np.array([widths.quantile(share) for share in SHARES]) * widths.scale(task)
+
+
+def _learnt_labels(known: TablesKnown, task: TaskName | None) -> NDArray[np.bool_]:
+    learnt = np.ones(known.n_answers, dtype=bool)
+    if task is not None:
+        counts = known.tasks[task].class_counts > 0
+        learnt[:] = False
+        learnt[: len(counts)] = counts
+    return learnt
 
 
 def _guess(known: TablesKnown, task: TaskName | None, aim: Aim) -> Array:
@@ -233,17 +245,26 @@ def _of_classes(found: _Answered) -> TaskHealth:
     alone = None
     if found.alone is not None:
         alone = log_losses(found.alone, y)
-    auc = np.nan
-    if n_labels == 2 and len(np.unique(y)) == 2:
-        auc = float(roc_auc_score(y, found.mix[:, 1]))
     curve = reliability_curve(found.mix, y, np.arange(n_labels))
     scores = {
         "accuracy": float(np.mean(found.mix.argmax(axis=1) == y)),
         "log-loss": float(losses.mean()),
-        "AUC": auc,
+        "AUC": _auc(found),
         "calibration error": curve.calibration_error,
     }
     return _task_health(found, scores, losses, alone, guesses, curve, _mean)
+
+
+def _auc(found: _Answered) -> float:
+    """How well the probabilities of a task's two labels put its rows in order.
+
+    NaN where the task has learnt another number of labels, or the rows do not show both.
+    """
+    labels = np.unique(found.targets)
+    if len(labels) != 2 or found.learnt.sum() != 2 or not found.learnt[labels].all():
+        return np.nan
+    first, second = found.mix[:, labels].T
+    return float(roc_auc_score(found.targets, second / (first + second)))
 
 
 def _of_numbers(found: _Answered) -> TaskHealth:

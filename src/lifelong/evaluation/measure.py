@@ -10,12 +10,14 @@ from functools import partial
 from typing import Any
 
 from lifelong._once import saved_seconds
+from lifelong.evaluation.calibration import curve_on
 from lifelong.evaluation.scoring import find_scoring
-from lifelong.exceptions import ParameterError
+from lifelong.exceptions import ParameterError, UnsupportedError
 from lifelong.learners.base import Learner
 from lifelong.tasks.base import Task, TaskName, TaskStream
 
 MakeLearner = Callable[[int], Learner]
+Curve = dict[str, list[float | None]]
 STAGE = "stage"
 SINGLE = "single"
 REFERENCE = "reference"
@@ -46,6 +48,9 @@ class Measurement:
         After the stage: number of parameters, bytes of encoders, channels and stored rows.
     others : dict
         Other errors of the same answers by name, where some were asked for and can be measured.
+    reliability : dict
+        Where other errors were asked for: the reliability curve of the probabilities, as
+        :meth:`~lifelong.evaluation.calibration.ReliabilityCurve.to_json` writes it.
     """
 
     kind: str
@@ -57,6 +62,7 @@ class Measurement:
     predict_seconds: float
     sizes: dict[str, int] = field(default_factory=dict)
     others: dict[str, float] = field(default_factory=dict)
+    reliability: Curve = field(default_factory=dict)
 
 
 Wanted = Callable[[str, TaskName, int], bool]
@@ -109,7 +115,11 @@ def measurements(
                     asked = stream.named(known)
                 found = _measured(STAGE, learner, asked, stage, seconds, sizes, error)
                 if others and stage == len(names) - 1:
-                    found = replace(found, others=_other_errors(learner, asked, others))
+                    found = replace(
+                        found,
+                        others=_other_errors(learner, asked, others),
+                        reliability=_reliability(learner, asked),
+                    )
                 yield found
         if wanted(SINGLE, name, stage):
             yield _alone(learner, make_learner, seed, task, stage, seconds, error)
@@ -167,6 +177,13 @@ def _other_errors(learner: Learner, task: Task, others: Others) -> dict[str, flo
         with suppress(ParameterError):
             found[name] = round(error(learner, task), 6)
     return found
+
+
+def _reliability(learner: Learner, task: Task) -> Curve:
+    """The reliability curve of a learner's probabilities; nothing where it has none."""
+    with suppress(ParameterError, UnsupportedError):
+        return curve_on(learner, task).to_json()
+    return {}
 
 
 def plain_measurements(

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from lifelong._versions import installed
-from lifelong.evaluation.measure import Measurement
+from lifelong.evaluation.measure import Curve, Measurement
 from lifelong.tasks.base import TaskName
 
 DONE = "done"
@@ -71,6 +71,7 @@ class Row:
     status: str = DONE
     reason: str = ""
     others: dict[str, float] = field(default_factory=dict)
+    reliability: Curve = field(default_factory=dict)
 
     @property
     def key(self) -> Key:
@@ -95,11 +96,13 @@ class Row:
             self.predict_seconds,
             {"parameters": self.n_parameters, **self.bytes} if self.bytes else {},
             self.others,
+            self.reliability,
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data; other errors only where there are any, as in older files."""
+        """Plain data; other errors and curves only where there are any, as in older files."""
         content = asdict(self)
-        if not self.others:
-            del content["others"]
+        for name in ("others", "reliability"):
+            if not content[name]:
+                del content[name]
         return content

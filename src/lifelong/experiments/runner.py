@@ -132,6 +132,7 @@ def _row(cell: Cell, spec_hash: str, measurement: Measurement) -> Row:
         bytes=sizes,
         references=list(cell.references),
         others=measurement.others,
+        reliability=measurement.reliability,
     )
 
 

@@ -10,9 +10,16 @@ from numpy.typing import NDArray
 
 from lifelong._labels import check_same_index
 from lifelong._random import seed_from
-from lifelong._validation import Rows, check_choice, check_count, check_task_name, check_weights
+from lifelong._validation import (
+    Rows,
+    check_choice,
+    check_count,
+    check_n_jobs,
+    check_task_name,
+    check_weights,
+)
 from lifelong.encoders.answers import Aim, Answers
-from lifelong.exceptions import InputError, ParameterError, UnsupportedError
+from lifelong.exceptions import InputError, ParameterError, UnknownTaskError, UnsupportedError
 from lifelong.learners.base import DEFAULT_TASK, Learner
 from lifelong.learners.explain_tables import (
     TableExplanation,
@@ -28,14 +35,23 @@ from lifelong.learners.front_tables import (
     column_of_tasks,
     rows_that_count,
     unknown_task,
+    which_task,
 )
 from lifelong.learners.knowledge import Lesson, TaskRecord, TasksKnown
 from lifelong.learners.table_answering import answer
 from lifelong.learners.table_knowledge import TablesKnown
 from lifelong.learners.table_learning import Settings, TableLesson, learn
-from lifelong.learners.task_names import Asked, by_task, names_in, names_per_row, rows_by_code
+from lifelong.learners.task_names import (
+    Asked,
+    by_task,
+    check_task_kinds,
+    names_in,
+    names_per_row,
+    rows_by_code,
+)
 from lifelong.rows import Columns, Table, Texts, is_frame, names_of_array, table_of
 from lifelong.rows.spelling import check_spelling, warn_of_misspelling
+from lifelong.rows.suspicious import warn_of_suspicions
 from lifelong.tasks.base import TaskName
 
 TaskPerRow = TaskName | Sequence[TaskName] | NDArray[Any] | None
@@ -116,6 +132,7 @@ class LifelongModel(Learner):
         check_same_index(X, y)
         check_same_index(X, sample_weight, "sample_weight")
         table, names = self._table_and_tasks(X, task, known)
+        check_task_kinds(names.values, [] if known is None else known.tasks)
         targets = self._targets(y, len(table))
         weights = None
         if sample_weight is not None:
@@ -130,6 +147,7 @@ class LifelongModel(Learner):
         elif known.tasks and not is_frame(X):
             table = by_position(table, known.columns, self)
         warn_of_misspelling(table, known.columns)
+        warn_of_suspicions(table, known.columns)
         columns = known.columns.learnt(table)
         rows = columns.rows(table)
         known = replace(known, columns=columns, in_shape=(columns.n_places,))
@@ -171,6 +189,7 @@ class LifelongModel(Learner):
         check_count(self.n_estimators, "n_estimators")
         check_count(self.max_depth, "max_depth", optional=True)
         check_choice(self.on_unseen, "on_unseen", ["pooled", "raise"])
+        check_n_jobs(self.n_jobs)
         if self.shared is not None and not isinstance(self.shared, bool):
             raise ParameterError(f"shared={self.shared!r} is neither True nor False nor None.")
         tree = check_tree(self.max_depth, self.max_features, self.min_samples_leaf)
@@ -214,8 +233,12 @@ class LifelongModel(Learner):
             raise self._say_which_task()
         return Texts(codes, list(known.tasks))
 
+    def _say_which_task(self) -> UnknownTaskError:
+        return which_task(self._tasks())
+
     def _asked(self, known: TablesKnown, X: Any, task: TaskPerRow) -> Asked:
         table, names = self._table_and_tasks(X, task, known)
+        check_task_kinds(names.values, known.tasks, asked=True)
         if is_frame(X):
             check_spelling(table, known.columns)
         else:

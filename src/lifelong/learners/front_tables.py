@@ -45,6 +45,8 @@ def column_of_tasks(column: str | int | None, X: Any, table: Table) -> str | Non
         return column
     if not isinstance(column, int | np.integer) or isinstance(column, bool):
         raise ParameterError(f"task_column={column!r} is neither a name nor a position.")
+    if column < 0:
+        raise ParameterError(f"task_column={column!r} is no position: they count from 0.")
     if not is_frame(X):
         return f"x{column}"
     if str(column) in table.columns:  # a frame whose columns are called 0, 1, 2, …
@@ -86,6 +88,19 @@ def unknown_task(task: TaskName, known: Collection[TaskName]) -> UnknownTaskErro
     return UnknownTaskError(
         f"Unknown task {task!r}.{hint} Known are {len(known)} tasks, such as {names}. "
         'With on_unseen="pooled" it would be answered by what all tasks have in common.',
+        see=PAGE,
+    )
+
+
+def which_task(known: Collection[TaskName]) -> UnknownTaskError:
+    """The error for rows of which nobody has said the task."""
+    names = ", ".join(map(repr, list(known)[:_FEW]))
+    if len(known) > _FEW:
+        names += ", …"
+    return UnknownTaskError(
+        f"Several tasks are known: {names}. Say which one: task= one name for all rows, or one per"
+        " row. Or let a column of X say it (task_column): scikit-learn passes no task= to predict,"
+        " so that its scorers need the column.",
         see=PAGE,
     )
 

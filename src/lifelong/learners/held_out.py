@@ -90,6 +90,8 @@ def interval_widths(known: TablesKnown) -> IntervalWidths:
     if not len(together):
         return IntervalWidths(dict.fromkeys(known.tasks, 1.0), 1.0, together)
     overall = float(np.mean(together**2))
+    if overall == 0:  # nothing is ever off: the numbers are all one
+        return IntervalWidths(dict.fromkeys(known.tasks, 0.0), 0.0, together)
     scales = {}
     for name, found in errors.items():
         total = found @ found + OTHERS_WORTH * overall

@@ -1,18 +1,21 @@
 """The task of each row: a column of the table, or names beside it."""
 
-from collections.abc import Iterator
+import re
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._validation import Rows, check_task_name
-from lifelong.exceptions import InputError, InputTypeError
+from lifelong.exceptions import InputError, InputTypeError, InputWarning
 from lifelong.rows import Texts, values_of
 from lifelong.tasks.base import TaskName
 
 PAGE = "my-data"
 _FEW = 5  # examples in an error message
+_MOST_DIGITS = 8  # of a number that is written with zeros before it
 
 
 def names_in(values: Any, column: str) -> Texts:
@@ -72,6 +75,98 @@ def _numbers_as_names(values: NDArray[Any], what: str, missing: NDArray[np.intp]
         )
     names, codes = np.unique(np.nan_to_num(values), return_inverse=True)
     return Texts(codes.astype(np.int32), [int(name) for name in names.tolist()]).compact()
+
+
+def check_task_kinds(
+    names: Collection[TaskName], known: Collection[TaskName], *, asked: bool = False
+) -> None:
+    """Refuse ``"1"`` beside a known task ``1``: somebody has read the names in two ways.
+
+    They would be two tasks, and nobody would know. Names that differ in case or spaces alone, such
+    as ``"Oslo"`` and ``"oslo "``, are a warning.
+
+    Parameters
+    ----------
+    names : collection
+        Of the tasks that come.
+    known : collection
+        Of those that were learnt.
+    asked : bool, default False
+        Whether they are asked about, and not learnt.
+
+    Raises
+    ------
+    InputError
+        For the first such name.
+
+    Warns
+    -----
+    InputWarning
+        For names that differ in case or spaces alone.
+    """
+    seen: dict[str, TaskName] = {}
+    for name in names:
+        if name in known:
+            continue
+        other = _first(_of_other_kind(name), known, seen)
+        if other is not None:
+            raise InputError(
+                f"Task {name!r} is {_kind(name)}, and task {other!r} is {_kind(other)}: they would"
+                f" be two tasks. If they are one, write it as {other!r} everywhere.",
+                see=PAGE,
+            )
+        similar = _first(_written_otherwise(name), known, seen)
+        if similar is not None:
+            _warn_of_similar(name, similar, asked=asked)
+        seen[str(name)] = name
+
+
+def _first(
+    names: Iterable[TaskName], known: Collection[TaskName], seen: Mapping[str, TaskName]
+) -> TaskName | None:
+    """The first of the names that is known, or has just come. No look at each of many tasks."""
+    for name in names:
+        if name in known or seen.get(str(name)) == name:
+            return name
+    return None
+
+
+def _of_other_kind(name: TaskName) -> Iterator[TaskName]:
+    """Text for a number, and the number that a text is."""
+    if isinstance(name, int):
+        for digits in range(1, _MOST_DIGITS + 1):
+            yield f"{name:0{digits}d}"
+    elif re.fullmatch(r"[+-]?[0-9]{1,18}", name.strip()):
+        yield int(name)
+
+
+def _written_otherwise(name: TaskName) -> Iterator[str]:
+    """The text in upper and lower case, with a space more and with fewer."""
+    if isinstance(name, int):
+        return
+    bare = " ".join(name.split())
+    for text in (bare, bare.lower(), bare.upper(), bare.title(), bare.capitalize()):
+        for other in (text, f"{text} ", f" {text}"):
+            if other != name:
+                yield other
+
+
+def _kind(name: TaskName) -> str:
+    if isinstance(name, int):
+        return "a whole number"
+    return "text"
+
+
+def _warn_of_similar(name: TaskName, similar: TaskName, *, asked: bool) -> None:
+    become = "is learnt as a task of its own"
+    if asked:
+        become = "is not known, and is answered as an unseen task"
+    warnings.warn(
+        f"Task {name!r} {become}, though it differs from {similar!r} in case or spaces alone. If"
+        " they are one task, write them alike.",
+        InputWarning,
+        stacklevel=2,
+    )
 
 
 class Asked(NamedTuple):

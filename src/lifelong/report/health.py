@@ -5,18 +5,17 @@ from pathlib import Path
 
 import numpy as np
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
 from lifelong._terminal import printable
 from lifelong.evaluation.calibration import ReliabilityCurve, together
 from lifelong.evaluation.health import Health, TaskHealth
 from lifelong.report.html import rendered
-from lifelong.report.style import FIXED, GREY, in_figure, inline_svg, new_figure, plain
+from lifelong.report.reliability import describe, draw_reliability
+from lifelong.report.style import in_figure, inline_svg
 
 MOST_PANELS = 40
 """Tasks that have a reliability curve of their own on the page."""
 
-_COLOUR = FIXED["silly-f"]
 _MEANING = {
     "accuracy": "share of rows whose label is predicted",
     "log-loss": "mean of −log p(label): lower is better",
@@ -93,47 +92,6 @@ def finding(health: Health) -> str:
     return said
 
 
-def draw_reliability(curve: ReliabilityCurve, health: Health, title: str, width: float) -> Figure:
-    """Promised against held, with standard errors; the larger a dot, the more rows it stands for.
-
-    The diagonal is where promises are kept.
-    """
-    figure = new_figure(width, width * 0.92)
-    axis = figure.subplots()
-    axis.plot([0, 1], [0, 1], color=GREY, lw=1, dashes=(4, 3))
-    there = (curve.rows > 0) & np.isfinite(curve.accuracy)
-    x = curve.confidence[there]
-    y = curve.accuracy[there]
-    n = curve.rows[there]
-    # of a share y of n rows, with half a row of each kind added: none and all have errors, too
-    share = (y * n + 0.5) / (n + 1)
-    error = np.sqrt(share * (1 - share) / n)
-    low = np.clip(y - error, 0, 1)
-    high = np.clip(y + error, 0, 1)
-    axis.vlines(x, low, high, color=_COLOUR, lw=1, alpha=0.6)
-    axis.plot(x, y, color=_COLOUR, lw=1)
-    axis.scatter(x, y, s=8 + 40 * n / n.max(), color=_COLOUR, linewidths=0)
-    axis.set_xlim(-0.03, 1.03)
-    axis.set_ylim(-0.03, 1.03)
-    xlabel = "how sure (probability of the answer)"
-    ylabel = "share of right answers"
-    if health.aim == "number":
-        xlabel = "share that an interval promises"
-        ylabel = "share of rows inside"
-    plain(axis, title=title, xlabel=xlabel, ylabel=ylabel, title_width=int(9 * width))
-    return figure
-
-
-def describe(curve: ReliabilityCurve, name: str) -> str:
-    """The curve in words."""
-    there = curve.rows > 0
-    points = ", ".join(
-        f"{y:.2f} at {x:.2f}"
-        for x, y in zip(curve.confidence[there], curve.accuracy[there], strict=True)
-    )
-    return f"Reliability of {name}: {points}."
-
-
 def write_health(health: Health, path: Path, about: str) -> Path:
     """Write the page.
 
@@ -171,7 +129,7 @@ def _panel(task: TaskHealth, health: Health, place: int) -> Markup:
 
 
 def _svg(curve: ReliabilityCurve, health: Health, title: str, name: str, width: float) -> Markup:
-    figure = draw_reliability(curve, health, title, width)
+    figure = draw_reliability(curve, health.aim, title, width)
     alt = describe(curve, printable(title))
     return Markup(inline_svg(figure, name=f"health-{name}", alt=alt))
 

@@ -86,6 +86,8 @@ def _context(section: Section, where: Path) -> dict[str, Any]:
         "rows": section.table,
         "pictures": [_shown(picture, results, where) for picture in section.pictures],
         "matrices": [_shown(picture, results, where) for picture in section.matrices],
+        "race": section.race,
+        "reliability": [_shown(picture, results, where) for picture in section.reliability],
         "growth": section.growth,
         "amounts": AMOUNTS,
         "beside_paper": section.beside_paper,

@@ -15,6 +15,7 @@ from lifelong.report.headline import HeadlineRow, headline
 from lifelong.report.learner_facts import growing_labels
 from lifelong.report.matrices import Matrix, draw_matrices, matrix
 from lifelong.report.race import Race, draw_race, race
+from lifelong.report.reliability import panels, task_curves
 from lifelong.report.strip import STATISTICS, VENIAT, Tables, draw_dots, draw_strips, strips
 from lifelong.report.sweeps import first_task, learner_curve, stages, sweep
 
@@ -65,6 +66,7 @@ class Section:
     beside_paper: list[Comparison]
     whole: list[Picture]  # figures for files only: all panels in one picture
     race: Race | None = None
+    reliability: tuple[Picture, ...] = ()
 
     @property
     def in_files(self) -> list[Picture]:
@@ -102,6 +104,7 @@ def section(results: Results) -> Section:
         _beside_paper(results, rows),
         [*whole, *all_heat],
         race_of(results),
+        tuple(_reliability(results)),
     )
 
 
@@ -111,6 +114,15 @@ def race_of(results: Results) -> Race | None:
         if figure.kind == "race":
             return race(results, **figure.options)
     return None
+
+
+def _reliability(results: Results) -> Iterator[Picture]:
+    """The reliability curve of each task, of the learner that a race is about."""
+    for figure in results.spec.figures:
+        if figure.kind == "race":
+            curves = task_curves(results, figure.options["ours"])
+            for place, (title, alt, drawn) in enumerate(panels(curves)):
+                yield Picture(f"reliability-{place}", title, alt, drawn)
 
 
 def _pictures(figure: FigureSpec, results: Results, measured: Tables) -> Iterator[Picture]:

@@ -64,6 +64,15 @@ def _checked(X: Any) -> NDArray[Any]:
         array = np.asarray(X)
     except ValueError:
         raise InputError("X is not a table: its rows have different lengths.", see=PAGE) from None
+    if array.ndim == 0:
+        way_out = ""
+        if hasattr(X, "collect"):
+            way_out = " Of a lazy frame, give X.collect()."
+        raise InputError(
+            f"X is a {type(X).__name__}, not a table: reshape your data. Give a frame, an array"
+            f" with rows and columns, a dict of columns or a list of dicts.{way_out}",
+            see=PAGE,
+        )
     if array.ndim != 2:
         raise InputError(
             f"A table has rows and columns; X has shape {array.shape}. "

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lifelong._validation import Rows
 from lifelong.exceptions import InputError
-from lifelong.rows.cells import is_number
+from lifelong.rows.cells import CellError, is_number
 from lifelong.rows.dates import DATE_PARTS, date_in, date_parts, dates_in
 from lifelong.rows.table import PAGE, Table, Texts, Values, is_there
 from lifelong.schema import FLAG, AnyOf, Number, Record, Several, Text, Whole, saved
@@ -350,6 +350,10 @@ def _numbers_of(column: Column, values: Values) -> NDArray[Any]:
         return missing
     if not is_date:
         _check_finite(column, values)
+    if column.kind == "boolean":
+        neither = (values != 0) & (values != 1) & ~np.isnan(values)
+        if neither.any():
+            raise _wrong(column, "a number", values, neither)
     return values
 
 
@@ -360,19 +364,16 @@ def _wrong(column: Column, what: str, values: Values, where: Any) -> InputError:
     else:
         value = values[row]
     kinds = {"number": "numbers", "boolean": "true and false", "category": "text", "date": "dates"}
-    return InputError(
-        f"Column {column.name!r} holds {kinds[column.kind]}, and row {row} has {what}: "
-        f"{str(value)[:60]!r}.",
-        see=PAGE,
-    )
+    holds = f"Column {column.name!r} holds {kinds[column.kind]}, and"
+    return CellError(holds, row, f" has {what}: {str(value)[:60]!r}.")
 
 
 def _check_finite(column: Column, values: NDArray[np.float64]) -> None:
     too_large = np.abs(values) > np.finfo(np.float32).max
     if too_large.any():
         row = int(np.flatnonzero(too_large)[0])
-        raise InputError(
-            f"Column {column.name!r} has an infinite or too large number in row {row}: "
-            f"{values[row]}. Leave such entries empty, or correct them.",
-            see=PAGE,
+        raise CellError(
+            f"Column {column.name!r} has an infinite or too large number in",
+            row,
+            f": {values[row]}. Leave such entries empty, or correct them.",
         )

@@ -7,9 +7,10 @@ library for frames is needed for CSV.
 import csv
 import gzip
 import hashlib
+import re
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from importlib.util import find_spec
 from io import BytesIO, TextIOWrapper
 from itertools import islice
@@ -22,15 +23,10 @@ from lifelong.exceptions import DatasetError, MissingExtraError
 from lifelong.rows.columns import Columns
 from lifelong.rows.frames import table_of
 from lifelong.rows.table import PAGE, Table, Texts, Values
+from lifelong.rows.written import values_of
 
 STDIN = Path("-")
 DELIMITERS = (",", ";", "\t")
-MISSING = frozenset(
-    ["", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "n/a", "NaT"]
-)
-"""Cells that hold no value."""
-
-_TRUTH = {"True": 1.0, "true": 1.0, "TRUE": 1.0, "False": 0.0, "false": 0.0, "FALSE": 0.0}
 _GZIP = b"\x1f\x8b"
 
 
@@ -39,6 +35,26 @@ class Content(NamedTuple):
 
     data: bytes
     checksum: str
+
+
+class How(NamedTuple):
+    """What is known of a file's columns."""
+
+    known: Columns | None
+    as_text: Collection[str]
+
+    def is_text(self, name: str) -> bool:
+        """Whether a column holds text, whatever it looks like."""
+        return name in self.as_text or self._kind(name) == "category"
+
+    def is_number(self, name: str) -> bool:
+        """Whether a column is known to hold numbers, or true and false."""
+        return name not in self.as_text and self._kind(name) in ("number", "boolean")
+
+    def _kind(self, name: str) -> str | None:
+        if self.known is None or name not in self.known.by_name:
+            return None
+        return self.known.by_name[name].kind
 
 
 def read_content(path: Path) -> Content:
@@ -62,7 +78,9 @@ def read_content(path: Path) -> Content:
     return Content(data, hashlib.sha256(data).hexdigest())
 
 
-def read_table(path: Path, content: Content, known: Columns | None = None) -> Table:
+def read_table(
+    path: Path, content: Content, known: Columns | None = None, as_text: Collection[str] = ()
+) -> Table:
     """A file as one table.
 
     Parameters
@@ -73,16 +91,25 @@ def read_table(path: Path, content: Content, known: Columns | None = None) -> Ta
         What :func:`read_content` has read.
     known : Columns, optional
         Columns that are known already: text stays text there, whatever it looks like.
+    as_text : names, default ()
+        Columns of a CSV file that are read as text, whatever they look like: they hold names.
     """
+    how = How(known, as_text)
     if _is_parquet(path):
         return _from_parquet(path, content)
     with _text(BytesIO(content.data)) as text:
-        (table,) = _csv_tables(text, path, None, known)
+        (table,) = _csv_tables(text, path, None, how)
     return table
 
 
-def tables_in(path: Path, size: int, known: Columns | None = None) -> Iterator[Table]:
-    """The tables of a file, ``size`` rows at a time: memory does not grow with a CSV file."""
+def tables_in(
+    path: Path, size: int, known: Columns | None = None, as_text: Collection[str] = ()
+) -> Iterator[Table]:
+    """The tables of a file, ``size`` rows at a time: memory does not grow with a CSV file.
+
+    Otherwise as :func:`read_table`.
+    """
+    how = How(known, as_text)
     if _is_parquet(path):
         table = _from_parquet(path, read_content(path))
         for start in range(0, len(table), size):
@@ -91,13 +118,13 @@ def tables_in(path: Path, size: int, known: Columns | None = None) -> Iterator[T
     if path == STDIN:
         text = _text(sys.stdin.buffer)
         try:
-            yield from _csv_tables(text, path, size, known)
+            yield from _csv_tables(text, path, size, how)
         finally:
             text.detach()  # who opened the pipe closes it
         return
     try:
         with _opened(path) as file, _text(file) as text:
-            yield from _csv_tables(text, path, size, known)
+            yield from _csv_tables(text, path, size, how)
     except OSError as error:
         raise DatasetError(f"{path} cannot be read: {error.strerror or error}.") from None
 
@@ -118,25 +145,28 @@ def _text(file: BinaryIO) -> TextIOWrapper:
     return TextIOWrapper(file, encoding="utf-8-sig", errors="strict", newline="")
 
 
-def _csv_tables(
-    file: TextIOWrapper, path: Path, size: int | None, known: Columns | None
-) -> Iterator[Table]:
+def _csv_tables(file: TextIOWrapper, path: Path, size: int | None, how: How) -> Iterator[Table]:
     """The rows of a CSV file; all of them in one table if no size is given."""
     first = ""
     lines: Any = None
     try:
-        first = file.readline()
+        first = _first_record(file)
         names = _header(first, path)
-        lines = csv.reader(file, delimiter=_delimiter(first), strict=True)
-        filled = (line for line in lines if line)
+        delimiter = _delimiter(first)
+        lines = csv.reader(file, delimiter=delimiter, strict=True)
+        filled = _without_empty_lines(lines, path)
         done = 0
         while chunk := list(islice(filled, size)):
-            yield _table(names, chunk, path, done, known)
+            yield _table(names, chunk, path, done, how, decimal_comma=delimiter != ",")
             done += len(chunk)
             if size is None:
                 break
-    except (csv.Error, UnicodeDecodeError) as error:
-        at = 1
+    except UnicodeDecodeError as error:
+        raise DatasetError(
+            f"{path} is not written in UTF-8 ({error.reason}). Save it as CSV in UTF-8."
+        ) from None
+    except csv.Error as error:
+        at = first.count("\n")
         if lines is not None:
             at += lines.line_num
         raise DatasetError(f"{path}, after line {at}: not a readable CSV file ({error}).") from None
@@ -144,15 +174,44 @@ def _csv_tables(
         raise DatasetError(f"{path} has a header and no rows.", see=PAGE)
 
 
+def _first_record(file: TextIOWrapper) -> str:
+    """The first line, or more of them while a name in quotes goes on."""
+    record = file.readline()
+    while record.count('"') % 2:
+        line = file.readline()
+        if not line:
+            break
+        record += line
+    return record
+
+
+def _without_empty_lines(lines: Iterator[list[str]], path: Path) -> Iterator[list[str]]:
+    """Empty lines are allowed at the end only: before it, one may be a row that was lost."""
+    n_rows = 0
+    is_empty = False
+    for line in lines:
+        if not line:
+            is_empty = True
+            continue
+        if is_empty:
+            raise DatasetError(
+                f"{path} has an empty line after row {n_rows}. Fill or remove it.", see=PAGE
+            )
+        n_rows += 1
+        yield line
+
+
 def _delimiter(first: str) -> str:
-    """The one of ``,`` ``;`` and tab that the first line has most of."""
-    return max(DELIMITERS, key=first.count)
+    """The one of ``,`` ``;`` and tab that the first line has most of, outside of quotes."""
+    bare = re.sub(r'"[^"]*"', "", first)
+    return max(DELIMITERS, key=bare.count)
 
 
 def _header(first: str, path: Path) -> list[str]:
     if not first.strip():
         raise DatasetError(f"{path} is empty.", see=PAGE)
-    names = next(csv.reader([first], delimiter=_delimiter(first), strict=True))
+    reader = csv.reader(first.splitlines(keepends=True), delimiter=_delimiter(first), strict=True)
+    names = next(reader)
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         name = sorted(twice)[0]
@@ -175,7 +234,13 @@ def _is_number(cell: str) -> bool:
 
 
 def _table(
-    names: Sequence[str], lines: list[list[str]], path: Path, done: int, known: Columns | None
+    names: Sequence[str],
+    lines: list[list[str]],
+    path: Path,
+    done: int,
+    how: How,
+    *,
+    decimal_comma: bool,
 ) -> Table:
     width = len(names)
     for number, line in enumerate(lines, start=done + 1):
@@ -188,49 +253,15 @@ def _table(
     columns: dict[str, Values] = {}
     booleans = set()
     for name, cells in zip(names, zip(*lines, strict=True), strict=True):
-        column = None if known is None else known.by_name.get(name)
-        is_text = column is not None and column.kind == "category"
-        columns[name], is_boolean = values_of(cells, is_text)
+        columns[name], is_boolean = values_of(
+            cells,
+            is_text=how.is_text(name),
+            is_number=how.is_number(name),
+            decimal_comma=decimal_comma,
+        )
         if is_boolean:
             booleans.add(name)
     return Table(columns, frozenset(booleans), len(lines))
-
-
-def values_of(cells: Sequence[str], is_text: bool = False) -> tuple[Values, bool]:
-    """The values of a column of cells, and whether they are true and false.
-
-    Parameters
-    ----------
-    cells : sequence of str
-    is_text : bool, default False
-        Whether they are text, whatever they look like.
-
-    Examples
-    --------
-    >>> values_of(["1", "", "2.5"])[0]
-    array([1. , nan, 2.5])
-    >>> values_of(["f", "m", "f"])[0].values
-    ['f', 'm']
-    """
-    if not is_text:
-        try:
-            return np.array([_number(cell) for cell in cells]), False
-        except ValueError:
-            pass
-        distinct = set(cells) - MISSING
-        if distinct <= set(_TRUTH):
-            return np.array([_TRUTH.get(cell, np.nan) for cell in cells]), True
-    code: dict[str, int] = {}
-    codes = [-1 if cell in MISSING else code.setdefault(cell, len(code)) for cell in cells]
-    return Texts(np.array(codes, dtype=np.int32), list(code)), False
-
-
-def _number(cell: str) -> float:
-    if cell in MISSING:
-        return np.nan
-    if "_" in cell:  # Python would take 1_000 for a number
-        raise ValueError(cell)
-    return float(cell)
 
 
 def _from_parquet(path: Path, content: Content) -> Table:

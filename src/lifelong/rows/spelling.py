@@ -70,7 +70,9 @@ def check_spelling(table: Table, columns: Columns) -> None:
     known = columns.by_name
     if not any(name in known for name in table.columns):
         names = ", ".join(map(repr, list(known)[:_FEW]))
-        raise InputError(f"None of the known columns is in X: {names}, ….", see=PAGE)
+        if len(known) > _FEW:
+            names += ", …"
+        raise InputError(f"None of the known columns is in X: {names}.", see=PAGE)
     for suspect in misspelt(table, columns):
         raise InputError(
             f"Column {suspect.name!r} is not known. Did you mean {suspect.meant!r}?", see=PAGE

@@ -149,6 +149,10 @@ class Table:
         """All columns but one."""
         return self.only([key for key in self.columns if key != name])
 
+    def with_column(self, name: str, values: Values) -> "Table":
+        """With other values in one column."""
+        return Table({**self.columns, name: values}, self.booleans - {name}, self.n_rows)
+
     def only(self, names: Sequence[str]) -> "Table":
         """Some of the columns, in the order of ``names``."""
         columns = {name: self.column(name) for name in names}

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
 from lifelong.exceptions import InputError, InputTypeError
-from lifelong.rows.cells import is_missing
+from lifelong.rows.cells import CellError, is_missing
 from lifelong.rows.table import PAGE
 
 LARGEST = 1e30
@@ -25,6 +25,12 @@ def check_no_holes(y: Any) -> None:
     values: Any = y
     if not isinstance(y, list | tuple):
         values = np.asarray(y)
+        if values.ndim == 0:
+            raise InputTypeError(
+                f"y is a {type(y).__name__}. Give one label or number per row, in their order: a"
+                " column, an array or a list.",
+                see=PAGE,
+            )
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
         missing = []
         if values.dtype.kind in "fM":
@@ -46,6 +52,10 @@ def check_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
     """One finite number per row."""
     if y is None:
         raise InputError("requires y to be passed, but the target y is None.")
+    if np.asarray(y).dtype.kind in "mM":
+        raise InputTypeError(
+            "y holds dates or times. Turn them into numbers, such as days since a date.", see=PAGE
+        )
     try:
         numbers = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError):
@@ -61,8 +71,7 @@ def check_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
     sound = np.abs(numbers) < LARGEST
     if not sound.all():
         row = int(np.flatnonzero(~sound)[0])
-        raise InputError(
-            f"Input y contains infinity, NaN or a number too large: row {row} has {numbers[row]}.",
-            see=PAGE,
+        raise CellError(
+            "Input y contains infinity, NaN or a number too large:", row, f" has {numbers[row]}."
         )
     return np.asarray(numbers)
