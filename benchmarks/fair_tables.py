@@ -126,9 +126,13 @@ def measured(experiment: str) -> Results | None:
 
 def entrants(stream: str) -> list[Entrant]:
     """Everybody who was measured on a stream, under every recipe."""
-    part = _PART.sub("", stream)
+    return entrants_in(STREAMS[stream], _PART.sub("", stream))
+
+
+def entrants_in(experiments: Sequence[str], part: str) -> list[Entrant]:
+    """Everybody who was measured on a part of these experiments, or on their only one."""
     found = []
-    for experiment in STREAMS[stream]:
+    for experiment in experiments:
         results = measured(experiment)
         if results is None:
             continue

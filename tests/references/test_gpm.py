@@ -43,8 +43,7 @@ def test_what_a_later_task_changes_is_orthogonal_to_the_stored_bases(
 def test_the_energy_that_bases_hold_grows_with_every_task(flat: TaskStream) -> None:
     still = Recipe(iterations=1, batch_size=20, optimiser="sgd", lr=1e-9)  # one network for both
     constant, growing = (
-        teach(tiny("gpm", recipe=still, energy=0.5, energy_step=step), flat)
-        for step in (0.0, 0.15)
+        teach(tiny("gpm", recipe=still, energy=0.5, energy_step=step), flat) for step in (0.0, 0.15)
     )
     assert widths(constant) < widths(growing)
 

@@ -80,9 +80,7 @@ def _widened(head: nn.Linear, n_features: int, n_classes: int) -> nn.Linear:
     return wide
 
 
-def auxiliary_labels(
-    labels: torch.Tensor, is_new: torch.Tensor, n_classes: int
-) -> torch.Tensor:
+def auxiliary_labels(labels: torch.Tensor, is_new: torch.Tensor, n_classes: int) -> torch.Tensor:
     """y_a: the class of a row of the new task; one more class for all others together.
 
     >>> auxiliary_labels(torch.tensor([2, 0, 1]), torch.tensor([True, False, True]), 3).tolist()

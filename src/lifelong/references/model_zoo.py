@@ -116,9 +116,9 @@ class ModelZoo(NetworkLearner):
     All rows are kept. Only seen tasks are drawn, and ℓ̄ is the mean over them and the new one, which
     counts as log K (the authors' code counts all tasks that are still to come as well); no old net
     is ever trained again; images are cropped and mirrored at random (mirrored only where rows look
-    like their mirror images). Its small wide-residual net is here the same base network as everyone's.
-    More rows of a known task are a further round: a new net that learns from all rows of the task,
-    and old tasks beside it.
+    like their mirror images). Its small wide-residual net is here the same base network as
+    everyone's. More rows of a known task are a further round: a new net that learns from all rows
+    of the task, and old tasks beside it.
 
     Parameters
     ----------
