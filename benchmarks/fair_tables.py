@@ -5,12 +5,14 @@
     python -m benchmarks.fair_tables           # writes the tables into the pages
     python -m benchmarks.fair_tables --check   # says which page is out of date
 
-Three tables, each between the marks ``<!-- fair: begin -->`` and ``<!-- fair: end -->`` of a page:
+Three tables and a sentence, each between the marks ``<!-- fair: begin -->`` and
+``<!-- fair: end -->`` of a page:
 
 - docs/references.md: per stream ours, ours alone, the own ensemble, joint training with our
   read-out, and the best of all references, each from its better recipe;
 - docs/experiments/source-of-gain.md: every arm on every stream;
-- docs/experiments/read-out.md: every representation read in two ways.
+- docs/experiments/read-out.md: every representation read in two ways;
+- README.md: what other tasks bring beyond the best control.
 
 Two learners are compared by paired differences, one for each task of each repetition. Where the
 mean difference is less than twice its standard error, it is a tie.
@@ -126,9 +128,13 @@ def measured(experiment: str) -> Results | None:
 
 def entrants(stream: str) -> list[Entrant]:
     """Everybody who was measured on a stream, under every recipe."""
-    part = _PART.sub("", stream)
+    return entrants_in(STREAMS[stream], _PART.sub("", stream))
+
+
+def entrants_in(experiments: Sequence[str], part: str) -> list[Entrant]:
+    """Everybody who was measured on a part of these experiments, or on their only one."""
     found = []
-    for experiment in STREAMS[stream]:
+    for experiment in experiments:
         results = measured(experiment)
         if results is None:
             continue
@@ -256,6 +262,24 @@ def source_of_gain() -> list[str]:
     return lines
 
 
+def where_the_gain_comes_from() -> list[str]:
+    """A sentence for README: what other tasks bring beyond the best control, by kind of learner."""
+    lines = source_of_gain()[2:]
+    shown = []
+    for line in lines:
+        stream, *_, above = (cell.strip() for cell in line.strip("|").split("|"))
+        shown.append(f"{stream} {above}")
+    return [
+        "What is learnt from other tasks: accuracy of the better of two arms that use other tasks'"
+        " labels minus that of the best of four that do not (alone, with untrained encoders, with"
+        " shuffled labels, with more encoders of its own), four tasks each, repetitions in"
+        f" brackets: {'; '.join(shown)} ([source-of-gain](docs/experiments/source-of-gain.md)). We claim"
+        " lifelong learning by representations only where that is above 0 and no tie; on tables,"
+        " what `LifelongClassifier` gains comes from other tasks' labels, not from their"
+        " representations."
+    ]
+
+
 def _level_of(table: ErrorTable) -> float:
     return float(np.mean(per_task(table)))
 
@@ -319,6 +343,7 @@ PAGES: dict[str, Callable[[], list[str]]] = {
     "docs/references.md": who_is_best,
     "docs/experiments/source-of-gain.md": source_of_gain,
     "docs/experiments/read-out.md": read_out,
+    "README.md": where_the_gain_comes_from,
 }
 """Which table stands in which page."""
 

@@ -33,3 +33,12 @@ def test_the_page_has_a_paragraph_for_every_file_of_an_algorithm():
             continue
         module = LEARNERS[name].make.partition(":")[0].rpartition(".")[2]
         assert f"(`{module}.py`" in PAGE, module
+
+
+def test_no_page_shows_a_reference_from_before_its_mending_without_saying_so():
+    for experiment, names in reference_tables.BEFORE_MENDING.items():
+        page = reference_tables.page_of(experiment).read_text(encoding="utf-8")
+        assert reference_tables.with_warning(experiment, page) == page, experiment
+        if names:
+            assert reference_tables.warning(experiment) in page, experiment
+        assert set(names) <= set(reference_tables.rows_of(experiment)), experiment

@@ -5,6 +5,7 @@ import torch
 from tiny_references import N_CLASSES, taught, teach, tiny
 
 from lifelong import TaskStream
+from lifelong.references.der import auxiliary_labels
 
 
 def test_old_extractors_stay_bit_for_bit_batch_norms_included(images: TaskStream) -> None:
@@ -60,6 +61,12 @@ def test_the_auxiliary_loss_decides_on_the_new_extractor(flat: TaskStream) -> No
     )
     assert all(torch.equal(a, b) for a, b in first)
     assert not any(torch.equal(a, b) for a, b in second)
+
+
+def test_to_the_auxiliary_head_all_old_rows_are_one_class() -> None:
+    labels = torch.tensor([0, 2, 1, 0])
+    is_new = torch.tensor([True, False, True, False])
+    assert auxiliary_labels(labels, is_new, n_classes=3).tolist() == [0, 3, 1, 3]
 
 
 def test_more_rows_of_a_known_task_change_no_extractor(flat: TaskStream) -> None:

@@ -115,12 +115,22 @@ def test_lmc_forgets_nothing_when_modules_are_added() -> None:
 
 def test_the_zoo_draws_badly_known_tasks_more_often() -> None:
     losses = np.array([0.5, 1.0, 1.5])
-    expected = np.exp((losses - 1.0) / 1.0)
-    np.testing.assert_allclose(sampling_weights(losses), expected / expected.sum())
+    mean = (0.5 + 1.0 + 1.5 + np.log(10)) / 4
+    expected = np.exp((losses - mean) / mean)
+    np.testing.assert_allclose(sampling_weights(losses, 10), expected / expected.sum())
     # clipped at 1e-4 and 1e3: one task of a thousand is far worse than all others
-    extreme = sampling_weights(np.array([1000.0] + [1e-9] * 999))
+    extreme = sampling_weights(np.array([1000.0] + [1e-9] * 999), 10)
     assert extreme[0] / extreme[1] == pytest.approx(1e3 / np.exp(-1), rel=1e-3)
-    np.testing.assert_allclose(sampling_weights(np.zeros(4)), 0.25)
+    np.testing.assert_allclose(sampling_weights(np.zeros(4), 10), 0.25)
+
+
+def test_the_mean_loss_counts_the_new_task_so_that_fitted_tasks_are_drawn_almost_alike() -> None:
+    well_known = np.array([0.001, 0.004, 0.02])
+    weights = sampling_weights(well_known, n_classes=10)
+    assert weights.max() < 1.05 * weights.min()
+    assert (np.diff(weights) > 0).all()
+    among_old_tasks_alone = np.exp(well_known / well_known.mean())
+    assert among_old_tasks_alone.max() > 5 * among_old_tasks_alone.min()
 
 
 def test_every_round_adds_a_network_for_the_new_task_and_some_old_ones(flat: TaskStream) -> None:

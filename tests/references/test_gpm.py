@@ -7,6 +7,7 @@ from tiny_references import taught, teach, tiny
 
 from lifelong import Recipe, TaskStream
 from lifelong.exceptions import ParameterError
+from lifelong.learners.base import Learner
 from lifelong.references.gpm import StepProjection, directions, extended, layer_inputs
 
 
@@ -37,6 +38,18 @@ def test_what_a_later_task_changes_is_orthogonal_to_the_stored_bases(
         moved.append(float(step.norm()))
         assert float((step @ M).norm()) <= 1e-4 * max(float(step.norm()), 1e-3)
     assert max(moved) > 1e-3
+
+
+def test_the_energy_that_bases_hold_grows_with_every_task(flat: TaskStream) -> None:
+    still = Recipe(iterations=1, batch_size=20, optimiser="sgd", lr=1e-9)  # one network for both
+    constant, growing = (
+        teach(tiny("gpm", recipe=still, energy=0.5, energy_step=step), flat) for step in (0.0, 0.15)
+    )
+    assert widths(constant) < widths(growing)
+
+
+def widths(learner: Learner) -> int:
+    return sum(basis.vectors.shape[1] for basis in learner.bases_)
 
 
 def test_old_tasks_answer_as_before_where_bases_hold_all_energy(images: TaskStream) -> None:

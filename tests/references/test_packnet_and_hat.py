@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from tiny_references import taught, teach, tiny
+from torch import nn
 
 from lifelong import Recipe, TaskStream, evaluate
 from lifelong.exceptions import ParameterError
@@ -73,6 +74,32 @@ def test_retraining_takes_half_the_steps() -> None:
     assert half_as_long(Recipe(epochs=9)).epochs == 4
     assert half_as_long(Recipe(epochs=1)).epochs == 1
     assert half_as_long(Recipe(iterations=500)).iterations == 250
+
+
+class CountingSteps(nn.Module):
+    """A network that counts how often it is trained on a batch."""
+
+    def __init__(self, n_inputs: int) -> None:
+        super().__init__()
+        self.layer = nn.Linear(n_inputs, 8)
+        self.n_steps = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.n_steps += self.training
+        return self.layer(x).relu()
+
+
+def test_what_pruning_leaves_is_trained_again_half_as_long(flat: TaskStream) -> None:
+    learner = tiny(
+        "packnet",
+        network=lambda shape: CountingSteps(shape[0]),
+        recipe=Recipe(iterations=20, batch_size=16),
+    )
+    for number in (0, 1):
+        before = learner.model_.network.n_steps if number else 0
+        task = flat[number]
+        learner.partial_fit(task.X_train, task.y_train, task=task.name)
+        assert learner.model_.network.n_steps - before == 20 + 10
 
 
 def test_more_rows_of_an_old_task_change_no_other_task_of_packnet(flat: TaskStream) -> None:

@@ -80,6 +80,15 @@ def _widened(head: nn.Linear, n_features: int, n_classes: int) -> nn.Linear:
     return wide
 
 
+def auxiliary_labels(labels: torch.Tensor, is_new: torch.Tensor, n_classes: int) -> torch.Tensor:
+    """y_a: the class of a row of the new task; one more class for all others together.
+
+    >>> auxiliary_labels(torch.tensor([2, 0, 1]), torch.tensor([True, False, True]), 3).tolist()
+    [2, 3, 1]
+    """
+    return torch.where(is_new, labels, n_classes)
+
+
 class DER(NetworkLearner):
     """A new feature extractor per task beside the old, frozen ones; heads read all of them.
 
@@ -185,7 +194,7 @@ class DER(NetworkLearner):
             if not is_new:
                 return new + old
             newest = features[:, -model.n_features :]
-            either = torch.where(which == now.task, labels, n_classes)
+            either = auxiliary_labels(labels, which == now.task, n_classes)
             return new + old + self.auxiliary * cross_entropy(auxiliary(newest), either)
 
         optimise(learning, loss, len(now.inputs), recipe)

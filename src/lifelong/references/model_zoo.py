@@ -88,13 +88,20 @@ def _mean(posteriors: list[torch.Tensor]) -> torch.Tensor:
     return torch.stack([pad(p, (0, widest - p.shape[1])) for p in posteriors]).mean(dim=0)
 
 
-def sampling_weights(losses: NDArray[np.float64]) -> NDArray[np.float64]:
-    """w ∝ clip(exp((ℓ − ℓ̄) / ℓ̄), 1e-4, 1e3) over the tasks so far: badly known tasks come again.
+def sampling_weights(losses: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
+    """w ∝ clip(exp((ℓ − ℓ̄) / ℓ̄), 1e-4, 1e3) over the old tasks: badly known tasks come again.
 
-    >>> sampling_weights(np.array([1.0, 3.0])).round(3)
-    array([0.269, 0.731])
+    ℓ̄ is the mean over all tasks, the one of the round among them: of its classes the zoo knows
+    nothing yet, so its ℓ is log K. Fitted tasks with losses near 0 are thus drawn almost alike,
+    however much their losses differ.
+
+    >>> sampling_weights(np.array([1.0, 3.0]), n_classes=2).round(3)
+    array([0.218, 0.782])
+    >>> sampling_weights(np.array([0.01, 0.03]), n_classes=10).round(3)
+    array([0.494, 0.506])
     """
-    mean = max(float(losses.mean()), np.finfo(float).tiny)
+    mean = float(np.append(losses, np.log(n_classes)).mean())
+    mean = max(mean, np.finfo(float).tiny)
     weights = np.exp(np.clip((losses - mean) / mean, np.log(1e-4), np.log(1e3)))
     return np.asarray(weights / weights.sum())
 
@@ -106,11 +113,12 @@ class ModelZoo(NetworkLearner):
                  ∝ clip(exp((ℓ − ℓ̄)/ℓ̄), 1e-4, 1e3), ℓ = the zoo's training loss per task
         p(y|x, task) = mean softmax over the nets that have the task's head
 
-    All rows are kept. As in the paper the weights look at seen tasks only, and no old net is ever
-    trained again; images are cropped and mirrored at random (mirrored only where rows look like
-    their mirror images). Its small wide-residual net is here the same base network as everyone's.
-    More rows of a known task are a further round: a new net that learns from all rows of the task,
-    and old tasks beside it.
+    All rows are kept. Only seen tasks are drawn, and ℓ̄ is the mean over them and the new one, which
+    counts as log K (the authors' code counts all tasks that are still to come as well); no old net
+    is ever trained again; images are cropped and mirrored at random (mirrored only where rows look
+    like their mirror images). Its small wide-residual net is here the same base network as
+    everyone's. More rows of a known task are a further round: a new net that learns from all rows
+    of the task, and old tasks beside it.
 
     Parameters
     ----------
@@ -183,7 +191,8 @@ class ModelZoo(NetworkLearner):
         size = min(self.tasks_per_round - 1, len(old))
         if size == 0:
             return []
-        weights = sampling_weights(np.array([training_loss(zoo, *rows) for rows in old]))
+        losses = np.array([training_loss(zoo, *rows) for rows in old])
+        weights = sampling_weights(losses, len(now.lesson.record.classes))
         rng = now.rng("zoo")
         return [
             old[place].task for place in rng.choice(len(old), size=size, replace=False, p=weights)

@@ -23,6 +23,7 @@ def _learners(model: Mapping[str, Any], tuned: Mapping[str, Any]) -> tuple[Learn
         LearnerSpec("frozen+forest", "silly-n", {**frozen, "channel": "forest", "budget": 1}),
         LearnerSpec("last-two+ridge", "silly-n", {**trained, "channel": "ridge"}),
         LearnerSpec(_PAPER, "silly-n", {**trained, "channel": "forest"}),
+        LearnerSpec("ranpac", "ranpac", frozen),
     )
 
 

@@ -9,13 +9,13 @@ from lifelong.experiments.spec import Part
 
 _SHORT = {"recipe": {"epochs": 10, "batch_size": 32, "lr": 1e-3}}
 _SMALL = {"n_tasks": 3, "rows_per_class": 5, "test_rows_per_class": 5}
-_OTHERS = ("er", "lwf", "randumb", "nearest-mean", "chance")
+_OTHERS = ("er", "lwf", "randumb", "ranpac", "nearest-mean", "chance")
 
 
 def version_of(
     part: Part, repetitions: int, *, memory: int, width: float = 0.5, smoke: bool = False
 ) -> Version:
-    """Ours, both channels, three references, two controls; ER has ``memory`` rows, 1 per class."""
+    """Ours, both channels, four references, two controls; ER has ``memory`` rows, 1 per class."""
     settings: Mapping[str, Any] = {"width": width, **_SHORT}
     own: dict[str, Mapping[str, Any]] = {
         "lwf": OWN["lwf"],
