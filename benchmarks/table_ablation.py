@@ -30,6 +30,7 @@ from lifelong.encoders.answers import grow_answering
 from lifelong.encoders.shared_fit import draw_in_bag
 from lifelong.evaluation.paired import mean_and_error
 from lifelong.learners.table_knowledge import TablesKnown, in_all_columns
+from lifelong.learners.table_linears import own_opinions
 from lifelong.learners.table_others import ask_others, mean_of_others
 from lifelong.learners.table_weights import no_harm
 from lifelong.rows import table_of
@@ -42,10 +43,11 @@ BEGIN = "<!-- tables ablation: begin -->"
 END = "<!-- tables ablation: end -->"
 
 OWN = "own forest"
+OWN_LINEAR = "own linear model"
 STRATIFIED = "own forest, stratified bags"
 OTHERS = "other tasks' answers"
 SHARED = ("shared forest", "boosted trees", "linear model")
-FULL = (OWN, *SHARED)
+FULL = (OWN, OWN_LINEAR, *SHARED)  # the second only where the model has it
 PRIOR = "prior"
 EQUAL = "each task from equal weights"
 COMMON = "the same weights for all tasks"
@@ -62,13 +64,16 @@ class Variant:
 
 VARIANTS = {
     "all": Variant(FULL),
-    "without the own forest": Variant(SHARED),
-    "without the shared forest": Variant((OWN, *SHARED[1:])),
-    "without boosted trees": Variant((OWN, SHARED[0], SHARED[2])),
-    "without the linear model": Variant((OWN, *SHARED[:2])),
+    "without the own forest": Variant((OWN_LINEAR, *SHARED)),
+    "without own linear models": Variant((OWN, *SHARED)),
+    "without the shared forest": Variant((OWN, OWN_LINEAR, *SHARED[1:])),
+    "without boosted trees": Variant((OWN, OWN_LINEAR, SHARED[0], SHARED[2])),
+    "without the linear model": Variant((OWN, OWN_LINEAR, *SHARED[:2])),
     "without the stacking prior": Variant(FULL, EQUAL),
     "without a task's own weights": Variant(FULL, COMMON),
-    "without the bias correction (bags stratified by class)": Variant((STRATIFIED, *SHARED)),
+    "without the bias correction (bags stratified by class)": Variant(
+        (STRATIFIED, OWN_LINEAR, *SHARED)
+    ),
     "without the rule of no harm": Variant(FULL, protects=False),
     "with other tasks' answers": Variant((*FULL, OTHERS)),
     "without shared encoders, with others' answers (`shared=None`)": Variant((OWN, OTHERS)),
@@ -113,9 +118,11 @@ def opinions_of(draw: Draw) -> Opinions:
         names = list(SHARED)
     for task, mix in known.channels.items():
         X = asked[draw.test_tasks == task]
-        put(OWN, task, mix.held_out[0], known.forests[task].answers(X))
+        own = own_opinions(known.forests[task], X)
+        for name, held_out, answers in zip((OWN, OWN_LINEAR), mix.held_out, own, strict=False):
+            put(name, task, held_out, answers)
         shared = known.shared.answers(X, task, mix.centre)
-        for name, held_out, answers in zip(names, mix.held_out[1:], shared, strict=True):
+        for name, held_out, answers in zip(names, mix.held_out[known.n_own :], shared, strict=True):
             put(name, task, held_out, answers)
         channel = with_others.channels[task]
         put(OTHERS, task, channel.held_out[1], mean_of_others(known, X, channel.others))

@@ -30,6 +30,7 @@ OTHERS = "other tasks"
 SHARED = "shared forest"
 BOOSTED = "boosted"
 LINEAR = "linear model"
+OWN_LINEAR = "own linear model"
 
 _ROWS_AT_ONCE = 20_000
 _SHOWN = 10  # columns of a task that are printed
@@ -180,6 +181,8 @@ def _margin(
 
 def _opinion_names(known: TablesKnown) -> tuple[str, ...]:
     names = [OWN]
+    if known.reads_linear:
+        names.append(OWN_LINEAR)
     if known.asks_others:
         names.append(OTHERS)
     shared = known.shared

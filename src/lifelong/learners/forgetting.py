@@ -23,7 +23,9 @@ def forget(known: TablesKnown, task: TaskName, settings: Settings) -> TablesKnow
     anew, as each has read the columns that there were.
     """
     gone = known.tasks[task]
-    rest = replace(known.without_task(task), shared=None, common=(), unseen=(), asked_at=())
+    rest = replace(
+        known.without_task(task), shared=None, common=(), unseen=(), asked_at=(), reads_linear=False
+    )
     if not rest.tasks:
         return replace(TablesKnown(known.seed, (0,)), batches=known.batches)
     labels = _labels_that_stay(rest, gone)

@@ -38,7 +38,8 @@ from lifelong.tasks.base import TaskName
 class LifelongClassifier(TablesOrImages):
     """Classes of many related tasks in one table, each better than alone and than pooled.
 
-    Each task grows a forest of its own. All tasks share a forest, boosted trees and a linear model
+    Each task grows a forest of its own, and has a linear model of its own where held-out rows say
+    that these help. All tasks share a forest, boosted trees and a linear model
     on all rows, which may also read how far a number is from its task's mean. A task's answer mixes
     them by weights that held-out rows have chosen. Images (n, c, h, w) are learnt by networks
     that tasks share, as by ``SillyNetwork.best(shared=2)``; that needs torch.

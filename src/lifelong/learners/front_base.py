@@ -373,7 +373,7 @@ class LifelongModel(Learner):
     def sizes(self) -> dict[str, int]:
         """Parameters, and bytes of encoders, channels and stored rows."""
         known = self.knowledge_
-        encoders = [own.forest for own in known.forests.values()]
+        encoders: list[Any] = list(known.forests.values())
         if known.shared is not None:
             encoders.append(known.shared)
         channels = sum(mix.held_out.nbytes + mix.weights.nbytes for mix in known.channels.values())

@@ -7,6 +7,7 @@ from lifelong._validation import Rows
 from lifelong.channels import stacking
 from lifelong.encoders.answers import Aim, Answers
 from lifelong.learners.table_knowledge import IMPOSSIBLE, TablesKnown, in_all_columns
+from lifelong.learners.table_linears import own_opinions
 from lifelong.learners.table_others import asked_by_unknown, mean_of_others
 from lifelong.tasks.base import TaskName
 
@@ -31,7 +32,7 @@ def answer(known: TablesKnown, X: Rows, task: TaskName | None, aim: Aim) -> Answ
     centre = None
     if task in known.tasks:
         assert task is not None
-        opinions.append(known.forests[task].answers(X))
+        opinions += own_opinions(known.forests[task], X)
         weights = known.channels[task].weights
         centre = known.channels[task].centre
         if known.asks_others:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from lifelong._labels import Labels
 from lifelong._validation import Rows
 from lifelong.encoders.answers import Aim, AnsweringForest, Answers, Targets
+from lifelong.encoders.linear import FittedLinear
 from lifelong.encoders.shared import SharedEncoder
 from lifelong.learners.knowledge import TaskRecord, TasksKnown, merged, renamed, without
 from lifelong.rows.columns import Columns
@@ -92,11 +93,12 @@ class TableRows:
 
 @dataclass(frozen=True, eq=False)
 class OwnForest:
-    """The forest of one task."""
+    """The forest of one task, and where linear models of tasks help, that of this one."""
 
     view: TreeView = saved(TREE_VIEW)
     forest: AnsweringForest = saved(Record(AnsweringForest))
     n_rows: int = saved(Whole(1))
+    linear: FittedLinear | None = saved(maybe(Record(FittedLinear)), default=None)
 
     def problem(self, lengths: Mapping[str, Any]) -> str | None:
         """What a file has wrong: a forest of other columns."""
@@ -111,8 +113,14 @@ class OwnForest:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the forest."""
-        return self.forest.nbytes
+        """Bytes of the forest and the linear model."""
+        return sum(model.nbytes for model in (self.forest, self.linear) if model is not None)
+
+    @property
+    def n_parameters(self) -> int:
+        """Of the forest and the linear model."""
+        models = (self.forest, self.linear)
+        return sum(model.n_parameters for model in models if model is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +130,8 @@ class TaskMix:
     Attributes
     ----------
     weights : (J,)
-        Of its own forest, then of the shared encoder's models.
+        Of its own forest, its own linear model if there is one, then of the shared encoder's
+        models.
     centre : (m,)
         Mean of the task's rows, for relative columns.
     held_out : (J, n, K)
@@ -192,6 +201,8 @@ class TablesKnown(TasksKnown):
     common : (J,)
         Weights of all tasks together.
     unseen : weights of the shared opinions alone, for a task that is not known
+    reads_linear : bool
+        Whether each task's own linear model is an opinion.
     asks_others : bool
         Whether other tasks' answers are an opinion, in the place of a shared encoder.
     asked_at : (tasks, rows)
@@ -217,6 +228,7 @@ class TablesKnown(TasksKnown):
     )
     common: tuple[float, ...] = saved(InManifest(Several(Number(0))), default=())
     unseen: tuple[float, ...] = saved(InManifest(Several(Number(0))), default=())
+    reads_linear: bool = saved(InManifest(FLAG), default=False)
     asks_others: bool = saved(InManifest(FLAG), default=False)
     asked_at: tuple[int, ...] = saved(InManifest(Several(Whole(0))), default=())
     batches: tuple[str, ...] = saved(InManifest(Several(Text())), default=())
@@ -224,8 +236,10 @@ class TablesKnown(TasksKnown):
 
     def problem(self, lengths: Mapping[str, Any]) -> str | None:
         """What files have wrong that do not fit together."""
-        n_opinions = 1 + self.asks_others
+        n_opinions = self.n_own + self.asks_others
         n_centre = 0
+        if self.reads_linear and self.shared is None:
+            return "has linear models of tasks, and no shared encoder"
         if self.asks_others and (self.shared is not None or len(self.common) != 2):
             return "asks other tasks, and has other opinions as well"
         if self.in_shape != (self.columns.n_places,):
@@ -236,7 +250,7 @@ class TablesKnown(TasksKnown):
             models = (self.shared.forest, self.shared.boosted, self.shared.linear)
             if any(model is not None and model.n_answers > self.n_answers for model in models):
                 return "answers with labels that are not there"
-            if len(self.unseen) != n_opinions - 1 or len(self.common) != n_opinions:
+            if len(self.unseen) != n_opinions - self.n_own or len(self.common) != n_opinions:
                 return "has weights of other opinions"
         for task, mix in self.channels.items():
             rows = self.memory[task]
@@ -248,6 +262,7 @@ class TablesKnown(TasksKnown):
                 and n_columns <= self.n_answers
                 and rows.X.shape[1] <= self.columns.n_places
                 and self.forests[task].forest.n_answers <= self.n_answers
+                and self._fits_linear(self.forests[task].linear)
                 and (self.asks_others or not mix.others)
                 and all(other in self.forests and other != task for other in mix.others)
             )
@@ -256,6 +271,12 @@ class TablesKnown(TasksKnown):
             if not self._fits(self.tasks[task], rows.targets, lengths["learner"].aim):
                 return f"has labels of task {task!r} that are not there"
         return None
+
+    def _fits_linear(self, linear: FittedLinear | None) -> bool:
+        """Whether a task has a linear model if all tasks have one, of columns that there are."""
+        if linear is None or not self.reads_linear:
+            return linear is None and not self.reads_linear
+        return linear.n_answers <= self.n_answers and linear.view.n_places <= self.columns.n_places
 
     def _fits(self, record: TaskRecord, targets: Targets, aim: Aim) -> bool:
         """Whether a task's record is that of its rows, and its labels are among all labels."""
@@ -267,6 +288,11 @@ class TablesKnown(TasksKnown):
         if targets.dtype.kind != "i" or targets.min() < 0 or targets.max() >= n_known:
             return False
         return np.array_equal(np.bincount(targets, minlength=n_known), record.class_counts)
+
+    @property
+    def n_own(self) -> int:
+        """How many opinions are of the task's own rows alone."""
+        return 1 + self.reads_linear
 
     @property
     def n_answers(self) -> int:

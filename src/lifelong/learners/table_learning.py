@@ -26,6 +26,7 @@ from lifelong.learners.table_knowledge import (
     TaskMix,
     in_all_columns,
 )
+from lifelong.learners.table_linears import fit_own_linear, linear_answers, with_own_linears
 from lifelong.learners.table_others import MOST_OTHERS, ask_others
 from lifelong.learners.table_weights import mixes, with_common_weights
 from lifelong.rows.views import TreeView
@@ -122,6 +123,8 @@ def unshared(known: TablesKnown, settings: Settings) -> TablesKnown:
         common=(),
         unseen=(),
         channels=channels,
+        forests={task: replace(own, linear=None) for task, own in known.forests.items()},
+        reads_linear=False,
         asks_others=False,
         asked_at=(),
     )
@@ -176,6 +179,13 @@ def grow_own(known: TablesKnown, lesson: TableLesson, settings: Settings) -> Tab
         )
         old = known.channels[task].held_out[0].astype(np.float64)
         held_out = np.concatenate([in_all_columns(old, known), in_all_columns(answers, known)])
+        opinions = [held_out.astype(np.float32)]
+        if before.linear is not None:
+            old = known.channels[task].held_out[1]
+            answers = linear_answers(before.linear, X).astype(np.float32)
+            opinions.append(
+                np.concatenate([in_all_columns(old, known), in_all_columns(answers, known)])
+            )
         own = replace(before, forest=forest)
     else:
         view = TreeView.of(known.columns)
@@ -194,12 +204,16 @@ def grow_own(known: TablesKnown, lesson: TableLesson, settings: Settings) -> Tab
             **settings.tree,
         )
         own = OwnForest(view, forest, n)
-    mix = TaskMix(
-        np.ones(1), np.zeros(0, np.float32), held_out[None].astype(np.float32), np.zeros(2)
-    )
+        opinions = [held_out.astype(np.float32)]
+        if known.reads_linear:
+            linear, answers_of_linear = fit_own_linear(known, task, opinions[0], settings.aim)
+            own = replace(own, linear=linear)
+            opinions.append(answers_of_linear)
+    of_own = np.stack(opinions)
+    mix = TaskMix(np.ones(len(of_own)), np.zeros(0, np.float32), of_own, np.zeros(len(of_own) + 1))
     if task in known.channels:
-        others = known.channels[task].held_out[1:]
-        mix = replace(known.channels[task], held_out=_stacked(mix.held_out, others, known))
+        others = known.channels[task].held_out[known.n_own :]
+        mix = replace(known.channels[task], held_out=_stacked(of_own, others, known))
     return replace(
         known,
         forests=merged(known.forests, {task: own}),
@@ -261,6 +275,7 @@ def share(known: TablesKnown, settings: Settings) -> TablesKnown:
             np.zeros(2 + len(answers)),
         )
     known = replace(known, shared=fit.encoder, channels=channels, asks_others=False, asked_at=())
+    known = with_own_linears(known, settings.aim)
     known = with_common_weights(known, settings.aim)
     return replace(known, channels=mixes(known, settings.aim))
 
@@ -277,12 +292,13 @@ def read_shared(known: TablesKnown, lesson: TableLesson, settings: Settings) -> 
     found, shared = shared.learning(new, centre, known.n_answers)
     answers = np.stack([in_all_columns(each, known) for each in found]).astype(np.float32)
     before = known.channels[task].held_out
-    if len(before) > 1:  # a known task: the answers to its older rows stay
+    n_own = known.n_own
+    if len(before) > n_own:  # a known task: the answers to its older rows stay
         n_older = len(rows.targets) - len(X)
-        older = np.stack([in_all_columns(found, known) for found in before[1:, :n_older]])
+        older = np.stack([in_all_columns(found, known) for found in before[n_own:, :n_older]])
         answers = np.concatenate([older, answers], axis=1)
     mix = replace(
-        known.channels[task], centre=centre, held_out=_stacked(before[:1], answers, known)
+        known.channels[task], centre=centre, held_out=_stacked(before[:n_own], answers, known)
     )
     known = replace(known, channels=merged(known.channels, {task: mix}), shared=shared)
     return replace(known, channels=merged(known.channels, mixes(known, settings.aim, [task])))

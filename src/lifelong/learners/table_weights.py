@@ -30,9 +30,10 @@ def with_common_weights(known: TablesKnown, aim: Aim) -> TablesKnown:
     """Weights of all tasks together, with and without their own forests."""
     evidence = [evidence_of(known, task, aim) for task in known.channels]
     evidence = _some_rows(evidence, known.seed)
-    common = _common(evidence, aim)
-    without_own = [found._replace(opinions=found.opinions[1:]) for found in evidence]
-    unseen = _common(without_own, aim)
+    common = common_of(evidence, aim)
+    n_own = known.n_own
+    without_own = [found._replace(opinions=found.opinions[n_own:]) for found in evidence]
+    unseen = common_of(without_own, aim)
     return replace(known, common=tuple(common.tolist()), unseen=tuple(unseen.tolist()))
 
 
@@ -71,7 +72,8 @@ def evidence_of(known: TablesKnown, task: TaskName, aim: Aim) -> Evidence:
     return Evidence(stacking.log_opinion(wide), targets[there], times)
 
 
-def _common(evidence: Sequence[Evidence], aim: Aim) -> NDArray[np.float64]:
+def common_of(evidence: Sequence[Evidence], aim: Aim) -> NDArray[np.float64]:
+    """Weights of all tasks together."""
     if aim == "number":
         return stacking.common_number_weights(evidence)
     return stacking.common_weights(evidence)
