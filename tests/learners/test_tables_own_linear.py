@@ -125,7 +125,7 @@ def test_a_task_unlike_the_others_that_comes_late_is_answered_by_its_own_rows():
     """The shared encoder has not learnt from it, and the common weights are those of others."""
     rng = np.random.default_rng(0)
     model = LifelongClassifier(n_estimators=30, random_state=0)
-    for site in ("a", "b", "c", "d"):
+    for site in ("a", "b", "c", "d", "e"):
         X = rng.normal(size=(60, 4))
         model.partial_fit(X, X[:, 0] > 0, task=site)
     X = rng.normal(size=(60, 4))

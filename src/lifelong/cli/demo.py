@@ -20,7 +20,9 @@ def demo(
     ] = None,
     n_jobs: Annotated[int, typer.Option(help="Processes.")] = 2,
 ) -> None:
-    """Simulations and scikit-learn's digits, with controls: under two minutes, no data needed."""
+    """LifelongClassifier on a table beside a model per task and a pooled one; then simulations and
+    scikit-learn's digits with the paper's learners: under two minutes, no data needed.
+    """
     require("torch", extra="torch", for_what="The demo")
     require("matplotlib", extra="report", for_what="The demo")
     from lifelong.experiments.demo import PARTS, run_demo

@@ -1,7 +1,7 @@
 """Learning from tables of related tasks: functions from what is known to what is known next.
 
 Every task has a forest of its own. All tasks share one encoder (a forest, boosted trees and a
-linear model on the rows of all of them), made anew whenever tasks or rows have doubled. A task's
+linear model on the rows of all of them), made anew whenever tasks or rows have doubled (while they are few: are a quarter more). A task's
 channel mixes these opinions by weights that held-out rows have chosen
 (:mod:`lifelong.learners.table_weights`).
 """
@@ -38,6 +38,14 @@ OWN_GROWTH = 1.25
 SHARED_GROWTH = 2.0
 """The shared encoder is made anew when tasks or rows have become so many times more. All makings
 together then take at most twice the rows that there are; new labels of known tasks come on top."""
+
+FEW_ROWS = 2000
+"""Rows of all tasks up to which :data:`EARLY_GROWTH` counts."""
+
+EARLY_GROWTH = 1.25
+"""The same while all tasks have few rows, so that a making takes a second or less: a task that the
+shared encoder has learnt from is answered better than one that it only reads. All these makings
+take at most five times :data:`FEW_ROWS` rows."""
 
 LATE_GROWTH = 4.0
 """The same once the shared encoder was made from more rows than its models train on: what is new
@@ -222,13 +230,15 @@ def grow_own(known: TablesKnown, lesson: TableLesson, settings: Settings) -> Tab
 
 
 def sharing_is_due(known: TablesKnown) -> bool:
-    """Whether tasks or rows have doubled since the shared encoder was made, or labels have come
+    """Whether tasks or rows have grown enough since the shared encoder was made, or labels have come
     that it would have to tell from those that it knows.
     """
     if known.shared is None or _lacks_labels(known, known.shared.linear.n_answers):
         return True
     n_rows = sum(record.n_rows for record in known.tasks.values())
     growth = SHARED_GROWTH
+    if n_rows <= FEW_ROWS:
+        growth = EARLY_GROWTH
     if known.shared.n_rows > MAX_ROWS:
         growth = LATE_GROWTH
     return (

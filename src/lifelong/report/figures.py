@@ -17,6 +17,7 @@ from lifelong.tasks import Task, TaskStream
 _INK = "#222222"
 _GREY = "#999999"
 _CLASSES = ("#1b6ca8", "#e08a2c")
+_COLOURS = {**FIXED, "lifelong": "#d1495b", "pooled-rf": "#c98a1b", "table-rf": FIXED["rf"]}
 
 
 def draw_data(streams: Sequence[TaskStream]) -> Figure:
@@ -86,7 +87,7 @@ def draw_errors(parts: Mapping[str, Sequence[ErrorTable]]) -> Figure:
         axis.set_ylim(bottom=0)
         _plain(axis)
     figure.axes[0].set_ylabel("error of each task (darker: older)")
-    figure.axes[0].legend(frameon=False, fontsize=8)
+    _name_learners(figure)
     return figure
 
 
@@ -129,8 +130,18 @@ def draw_transfer(parts: Mapping[str, Sequence[ErrorTable]]) -> Figure:
         axis.set_xticks(range(len(statistics)), list(statistics.values()))
         _plain(axis)
     figure.axes[0].set_ylabel("log ratio of errors (above 0: better)")
-    figure.axes[0].legend(frameon=False, fontsize=8)
+    _name_learners(figure)
     return figure
+
+
+def _name_learners(figure: Figure) -> None:
+    """A legend where learners are shown that no part before has named."""
+    named: set[str] = set()
+    for axis in figure.axes:
+        names = set(axis.get_legend_handles_labels()[1])
+        if not names <= named:
+            axis.legend(frameon=False, fontsize=8)
+        named |= names
 
 
 def write(figure: Figure, path: Path) -> list[Path]:
@@ -146,7 +157,7 @@ def _figure(width: float, height: float) -> Figure:
 
 
 def _colour(table: ErrorTable) -> str:
-    return FIXED.get(table.learner, _GREY)
+    return _COLOURS.get(table.learner, _GREY)
 
 
 def _age(t: int, table: ErrorTable) -> float:
