@@ -273,9 +273,9 @@ def where_the_gain_comes_from() -> list[str]:
         "What is learnt from other tasks: accuracy of the better of two arms that use other tasks'"
         " labels minus that of the best of four that do not (alone, with untrained encoders, with"
         " shuffled labels, with more encoders of its own), four tasks each, repetitions in"
-        f" brackets: {'; '.join(shown)} ([source-of-gain](docs/experiments/source-of-gain.md)). We claim"
-        " lifelong learning by representations only where that is above 0 and no tie; on tables,"
-        " what `LifelongClassifier` gains comes from other tasks' labels, not from their"
+        f" brackets: {'; '.join(shown)} ([source-of-gain](docs/experiments/source-of-gain.md)). We"
+        " claim lifelong learning by representations only where that is above 0 and no tie; on"
+        " tables, what `LifelongClassifier` gains comes from other tasks' labels, not from their"
         " representations."
     ]
 

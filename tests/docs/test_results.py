@@ -12,7 +12,7 @@ from statistics import fmean
 
 import pandas as pd
 import pytest
-from benchmarks import calibration, missing_columns, table_report, tune
+from benchmarks import calibration, equal_rows, missing_columns, table_report, tune
 from benchmarks import table as speed
 from benchmarks.measured import committed
 
@@ -156,6 +156,11 @@ def test_the_table_of_missing_columns_can_be_recomputed():
         assert "\n".join(missing_columns.table(results, rows_per_task)) in page
 
 
+def test_the_table_of_equal_rows_can_be_recomputed():
+    page = equal_rows.PAGE.read_text(encoding="utf-8")
+    assert equal_rows.with_table(page) == page, "run: python -m benchmarks.equal_rows --print"
+
+
 def test_the_tables_of_calibration_and_coverage_can_be_recomputed(monkeypatch):
     monkeypatch.chdir(ROOT)
     frame = pd.DataFrame(calibration.read())
@@ -165,8 +170,8 @@ def test_the_tables_of_calibration_and_coverage_can_be_recomputed(monkeypatch):
 
 
 def test_no_folder_of_results_is_forgotten_here():
-    others = {"bench", "calibration", "missing-columns", "shared-networks", "tables", "tune"}
-    known = {folder.name for folder in FOLDERS} | others
+    others = {"bench", "calibration", "equal-rows", "missing-columns", "shared-networks", "tables"}
+    known = {folder.name for folder in FOLDERS} | others | {"tune"}
     assert {folder.name for folder in RESULTS.iterdir() if folder.is_dir()} == known
 
 
