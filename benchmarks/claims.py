@@ -1,7 +1,8 @@
 """Write ``docs/claims.md``: the claims of ``claims.md`` beside this file, with our figures.
 
 ``{experiment/learner/statistic}`` is a mean over tasks; ``…/task`` and ``…/task/stream`` are one
-task's value. Run ``python -m benchmarks.claims`` when results have changed.
+task's value. ``{equal-rows/learner/rows/replay}`` is a backward transfer of
+:mod:`benchmarks.equal_rows`. Run ``python -m benchmarks.claims`` when results have changed.
 """
 
 import csv
@@ -9,6 +10,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from benchmarks import equal_rows
 from lifelong.report.growth import amounts, growth_table
 from lifelong.report.runs import read_run
 
@@ -29,6 +31,10 @@ def _filled(token: re.Match[str]) -> str:
     if token[1] == "taxonomy":
         return taxonomy()
     experiment, learner, statistic, *where = token[1].split("/")
+    if experiment == "equal-rows":
+        n, replay = (statistic, *where)
+        values = equal_rows.transfers(equal_rows.read(), learner, int(n), float(replay))
+        return equal_rows.shown(values)
     if experiment == "share":
         return f"{share_of(learner, statistic):.0%}"
     return shown(statistic, measured(experiment, learner, statistic, *where))

@@ -1,7 +1,7 @@
 """Is R-XOR at 45° harmless because the second encoder's channel gets more rows than the own one?
 
     python -m benchmarks.equal_rows [--repetitions 100]       # some minutes of one core
-    python -m benchmarks.equal_rows --print
+    python -m benchmarks.equal_rows --print                   # the table from the committed rows
 
 XOR, then XOR turned by 45°, which can only confuse. The own channel of XOR learns from the 33 % of
 its rows that are out of bag. The channel on the encoder of the second task learns from the rows
@@ -25,7 +25,9 @@ from lifelong.learners import Learner
 from lifelong.tasks.simulations import xor_stream
 
 ROWS = Path(__file__).parents[1] / "docs" / "results" / "equal-rows" / "rows.csv"
-PAGE = "docs/experiments/xor-rxor.md"
+PAGE = Path(__file__).parents[1] / "docs" / "experiments" / "xor-rxor.md"
+BEGIN = "<!-- equal rows: begin -->\n"
+END = "\n<!-- equal rows: end -->"
 SIZES = (100, 750)
 REPLAYS = (1.0, 0.33)
 LEARNERS = ("silly-n", "silly-f")
@@ -103,6 +105,13 @@ def shown(values: NDArray[np.float64]) -> str:
     return f"{values.mean():+.3f} ± {spread:.3f}".replace("-", "−")
 
 
+def with_table(page: str) -> str:
+    """The page with today's table between its marks."""
+    before, rest = page.split(BEGIN)
+    lines = "\n".join(table(read()))
+    return f"{before}{BEGIN}{lines}{END}{rest.split(END)[1]}"
+
+
 def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(
@@ -121,6 +130,7 @@ def main() -> None:
                 writer.writerow(line)
                 file.flush()
     print("\n".join(table(read())))
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -28,8 +28,8 @@ _WARNING = rf"\n\n{_BEGIN}.*?{_END}"
 
 _PENALTIES = ("ewc", "o-ewc", "si")
 BEFORE_MENDING: Mapping[str, tuple[str, ...]] = {
-    "cifar-10x10": (*_PENALTIES, "df-cnn", "lmc", "model-zoo", "coscl", "randumb"),
-    "spoken-digit": (*_PENALTIES, "df-cnn", "lmc", "model-zoo", "coscl", "randumb"),
+    "cifar-10x10": (*_PENALTIES, "df-cnn", "lmc", "model-zoo", "coscl"),
+    "spoken-digit": (*_PENALTIES, "df-cnn", "lmc", "model-zoo", "coscl"),
     "ablation-budget": (*_PENALTIES, "coscl"),
     "adversarial-labels": (*_PENALTIES, "model-zoo"),
     "adversarial-order": ("ewc",),

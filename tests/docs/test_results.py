@@ -12,7 +12,15 @@ from statistics import fmean
 
 import pandas as pd
 import pytest
-from benchmarks import calibration, growth_tables, missing_columns, table_report, tune
+from benchmarks import (
+    arriving,
+    calibration,
+    equal_rows,
+    growth_tables,
+    missing_columns,
+    table_report,
+    tune,
+)
 from benchmarks import table as speed
 from benchmarks.measured import committed
 
@@ -162,6 +170,19 @@ def test_the_table_of_missing_columns_can_be_recomputed():
         assert "\n".join(missing_columns.table(results, rows_per_task)) in page
 
 
+def test_the_table_of_equal_rows_can_be_recomputed():
+    page = equal_rows.PAGE.read_text(encoding="utf-8")
+    assert equal_rows.with_table(page) == page, "run: python -m benchmarks.equal_rows --print"
+
+
+def test_the_picture_of_arriving_tasks_has_its_rows():
+    rows = pd.read_csv(ROOT / arriving.RESULTS)
+    drawn = rows.groupby(["table", "asked", "learner"]).size()
+    assert set(rows.table) == set(arriving.TABLES)
+    assert set(rows.learner) == set(arriving.LINES)
+    assert drawn.min() >= len(arriving.SEEDS) * (arriving.N_TASKS - arriving.N_FIRST + 1)
+
+
 def test_the_tables_of_calibration_and_coverage_can_be_recomputed(monkeypatch):
     monkeypatch.chdir(ROOT)
     frame = pd.DataFrame(calibration.read())
@@ -171,8 +192,16 @@ def test_the_tables_of_calibration_and_coverage_can_be_recomputed(monkeypatch):
 
 
 def test_no_folder_of_results_is_forgotten_here():
-    others = {"bench", "calibration", "missing-columns", "shared-networks", "tables", "tune"}
-    known = {folder.name for folder in FOLDERS} | others
+    others = {
+        "arriving",
+        "bench",
+        "calibration",
+        "equal-rows",
+        "missing-columns",
+        "shared-networks",
+        "tables",
+    }
+    known = {folder.name for folder in FOLDERS} | others | {"tune"}
     assert {folder.name for folder in RESULTS.iterdir() if folder.is_dir()} == known
 
 

@@ -1,9 +1,9 @@
 """Learning from tables of related tasks: functions from what is known to what is known next.
 
 Every task has a forest of its own. All tasks share one encoder (a forest, boosted trees and a
-linear model on the rows of all of them), made anew whenever tasks or rows have doubled (while they are few: are a quarter more). A task's
-channel mixes these opinions by weights that held-out rows have chosen
-(:mod:`lifelong.learners.table_weights`).
+linear model on the rows of all of them), made anew whenever tasks or rows have doubled, while they
+are few: are a quarter more. A task's channel mixes these opinions by weights that held-out rows
+have chosen (:mod:`lifelong.learners.table_weights`).
 """
 
 import warnings
@@ -230,8 +230,8 @@ def grow_own(known: TablesKnown, lesson: TableLesson, settings: Settings) -> Tab
 
 
 def sharing_is_due(known: TablesKnown) -> bool:
-    """Whether tasks or rows have grown enough since the shared encoder was made, or labels have come
-    that it would have to tell from those that it knows.
+    """Whether tasks or rows have become enough more since the shared encoder was made, or labels
+    have come that it would have to tell from those that it knows.
     """
     if known.shared is None or _lacks_labels(known, known.shared.linear.n_answers):
         return True
