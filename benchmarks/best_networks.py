@@ -21,8 +21,8 @@ N_ROWS = 500
 def rows(quick: bool) -> Iterator[Row]:
     """500 images of 32×32 per task, the strong recipe, one thread each."""
     stream = list(mirrored(image_tasks(N_TASKS, N_ROWS, (3, 32, 32))))
-    epochs = 8
-    repeats = 5
+    epochs = 4
+    repeats = 3
     if quick:
         epochs = 1
         repeats = 1
