@@ -1,5 +1,5 @@
-"""SiLLy-F's answers for one of 1000 tasks (all forests walked, their posteriors added up) against the
-same with scikit-learn's ``Tree.apply``.
+"""SiLLy-F's answers for one of 1000 tasks, against the same with scikit-learn's ``Tree.apply``: all
+forests are walked, and their posteriors added up.
 
 ``growth_tasks`` learns the 1000 tasks as well, which takes minutes.
 """
