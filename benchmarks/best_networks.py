@@ -63,7 +63,7 @@ def per_pass(work: Side, passes: int) -> Side:
 def predicting(stream: list[Rows], repeats: int) -> Row:
     """1000 rows of one task. How long networks were trained does not matter to it."""
     recipe = replace(Recipe.strong(), epochs=1)
-    learner = SillyNetwork.best("cnn", shared=1, recipe=recipe, random_state=0)
+    learner = SillyNetwork.best(shared=1, recipe=recipe, random_state=0)
     for name, (X, y) in enumerate(stream):
         learner.partial_fit(X, y, task=name)
     one = NetworkClassifier("cnn", recipe=recipe, random_state=0).fit(*stream[0])
