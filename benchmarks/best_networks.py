@@ -21,8 +21,8 @@ N_ROWS = 500
 def rows(quick: bool) -> Iterator[Row]:
     """500 images of 32×32 per task, the strong recipe, one thread each."""
     stream = list(mirrored(image_tasks(N_TASKS, N_ROWS, (3, 32, 32))))
-    epochs = 8
-    repeats = 5
+    epochs = 4
+    repeats = 3
     if quick:
         epochs = 1
         repeats = 1
@@ -63,7 +63,7 @@ def per_pass(work: Side, passes: int) -> Side:
 def predicting(stream: list[Rows], repeats: int) -> Row:
     """1000 rows of one task. How long networks were trained does not matter to it."""
     recipe = replace(Recipe.strong(), epochs=1)
-    learner = SillyNetwork.best("cnn", shared=1, recipe=recipe, random_state=0)
+    learner = SillyNetwork.best(shared=1, recipe=recipe, random_state=0)
     for name, (X, y) in enumerate(stream):
         learner.partial_fit(X, y, task=name)
     one = NetworkClassifier("cnn", recipe=recipe, random_state=0).fit(*stream[0])

@@ -94,15 +94,13 @@ def _cell(found: pd.DataFrame, name: str, metric: str) -> str:
     return f"{mean:.3f} (ours {gain:+.3f} ± {error:.3f})"
 
 
-def report(file: Path, folder: Path = RESULTS) -> str:
-    """Write the rows, compressed, and the table."""
-    rows = [row for row in read_rows(file) if "error" not in row]
+def text_of(rows: Sequence[dict[str, Any]], race: Path = RACE) -> str:
+    """The table with what it says, the rivals' rows taken from the race."""
     seeds = len({row["seed"] for row in rows})
     draws = {_draw(row) for row in rows}
-    race = gzip.decompress(RACE.read_bytes()).decode()
-    of_race = [json.loads(line) for line in race.splitlines()]
+    of_race = [json.loads(line) for line in gzip.decompress(race.read_bytes()).splitlines()]
     beside = [row for row in of_race if row["learner"] in RIVALS and _draw(row) in draws]
-    text = "\n".join(
+    return "\n".join(
         [
             f"Five tables with 20, 50 and 200 rows per task, {seeds} paired seeds; in brackets what"
             " LifelongClassifier(shared=None) gains, and its standard error over draws:"
@@ -112,6 +110,12 @@ def report(file: Path, folder: Path = RESULTS) -> str:
             "",
         ]
     )
+
+
+def report(file: Path, folder: Path = RESULTS) -> str:
+    """Write the rows, compressed, and the table."""
+    rows = [row for row in read_rows(file) if "error" not in row]
+    text = text_of(rows)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "table.md").write_text(text)
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

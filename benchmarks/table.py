@@ -14,6 +14,7 @@ from benchmarks.measure import Row
 PARTS = [
     "growing_trees",
     "walking",
+    "many_encoders",
     "training_an_encoder",
     "best_networks",
     "inference",

@@ -18,6 +18,7 @@ from benchmarks import (
     equal_rows,
     growth_tables,
     missing_columns,
+    no_row_shared,
     table_report,
     tune,
 )
@@ -138,14 +139,22 @@ def test_the_race_over_tables_can_be_recomputed(tmp_path):
         assert (tmp_path / name).read_text() == (folder / name).read_text(), name
 
 
-@pytest.mark.parametrize("name", ["table", "quick"])
-def test_the_tables_of_the_benchmark_can_be_recomputed(name):
-    file = RESULTS / "bench" / f"{name}.json"
-    content = json.loads(file.read_text(encoding="utf-8"))
+def test_the_table_of_learners_that_share_no_row_can_be_recomputed():
+    folder = RESULTS / "no-row-shared"
+    packed = gzip.decompress((folder / ROWS).read_bytes())
+    rows = [json.loads(line) for line in packed.splitlines()]
+    text = no_row_shared.text_of(rows, RESULTS / "tables" / ROWS)
+    assert text == (folder / "table.md").read_text(encoding="utf-8")
+    assert text in (ROOT / no_row_shared.PAGE).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("file", sorted((RESULTS / "bench").glob("*.md")), ids=lambda f: f.stem)
+def test_the_tables_of_the_benchmark_can_be_recomputed(file):
+    content = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
     names = [field.name for field in fields(speed.Row)]
     rows = [speed.Row(**{name: row[name] for name in names}) for row in content["rows"]]
     found = speed.markdown(rows).splitlines()
-    wanted = file.with_suffix(".md").read_text(encoding="utf-8").splitlines()
+    wanted = file.read_text(encoding="utf-8").splitlines()
     # The first line names the machine it is written on.
     assert found[1:] == wanted[1:]
     assert [row.met for row in rows] == [row["met"] for row in content["rows"]]
@@ -198,6 +207,7 @@ def test_no_folder_of_results_is_forgotten_here():
         "calibration",
         "equal-rows",
         "missing-columns",
+        "no-row-shared",
         "shared-networks",
         "tables",
     }

@@ -12,8 +12,8 @@ from lifelong._labels import Codes
 from lifelong._validation import Rows
 from lifelong.encoders.base import Mask, honest_split
 from lifelong.encoders.growing import ToGrowOn, grow_trees
-from lifelong.encoders.walking import FEW_ROWS, leaves_of_few
-from lifelong.encoders.walking_many import leaves_of_many
+from lifelong.encoders.walking import leaves_of_few
+from lifelong.encoders.walking_many import ABREAST, leaves_of_many
 from lifelong.schema import COUNT, SHARE, AnyOf, Text, maybe, saved
 
 Leaves = NDArray[np.int32]  # (n, B): forest-wide leaf numbers, 0 … n_leaves-1
@@ -79,10 +79,11 @@ class FittedForest:
         rows = np.asarray(flatten(X), dtype=np.float32)
         if n_trees is not None and n_trees < len(self.trees):
             return self._encoded_by(rows, n_trees)
-        if len(rows) <= FEW_ROWS:
-            found = leaves_of_few(self, rows)
-        else:
+        found = None
+        if len(rows) >= ABREAST:
             found = leaves_of_many(self, rows)
+        if found is None:
+            found = leaves_of_few(self, rows)
         if found is not None:
             return found.T
         return self._encoded_by(rows, len(self.trees))

