@@ -8,6 +8,7 @@ and the tables of docs/channels.md.
 """
 
 import argparse
+import gzip
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -275,12 +276,11 @@ def harm_summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def report(file: Path) -> str:
-    """Write the results and the tables of the page."""
-    rows = complete(read_rows(file))
+def markdown(rows: Sequence[dict[str, Any]]) -> str:
+    """Both results, as they stand on the page."""
     found = harm_summary(rows)
     seeds = len({row["seed"] for row in rows})
-    text = "\n".join(
+    return "\n".join(
         [
             f"Five tables with 20, 50 and 200 rows per task, {seeds} paired seeds; in brackets the"
             " difference from all and its standard error over draws:"
@@ -294,9 +294,17 @@ def report(file: Path) -> str:
             f" it by as much. The mean difference in log-loss is {found['mean_difference']:+.4f}.",
         ]
     )
+
+
+def report(file: Path) -> str:
+    """Write the results, with their rows, and the tables of the page."""
+    rows = complete(read_rows(file))
+    text = markdown(rows)
     RESULTS.mkdir(parents=True, exist_ok=True)
     (RESULTS / "table.md").write_text(text + "\n")
-    (RESULTS / "summary.json").write_text(json.dumps(found, indent=1) + "\n")
+    (RESULTS / "summary.json").write_text(json.dumps(harm_summary(rows), indent=1) + "\n")
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    (RESULTS / "rows.jsonl.gz").write_bytes(gzip.compress(lines.encode(), mtime=0))
     before, _, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
     PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")

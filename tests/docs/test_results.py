@@ -19,6 +19,7 @@ from benchmarks import (
     growth_tables,
     missing_columns,
     no_row_shared,
+    table_ablation,
     table_report,
     tune,
 )
@@ -139,6 +140,17 @@ def test_the_race_over_tables_can_be_recomputed(tmp_path):
         assert (tmp_path / name).read_text() == (folder / name).read_text(), name
 
 
+def test_the_ablation_of_tables_can_be_recomputed():
+    folder = RESULTS / "tables-ablation"
+    packed = gzip.decompress((folder / ROWS).read_bytes())
+    rows = [json.loads(line) for line in packed.splitlines()]
+    text = table_ablation.markdown(rows)
+    assert text == (folder / "table.md").read_text(encoding="utf-8").removesuffix("\n")
+    assert text in (ROOT / table_ablation.PAGE).read_text(encoding="utf-8")
+    found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    assert found == table_ablation.harm_summary(rows)
+
+
 def test_the_table_of_learners_that_share_no_row_can_be_recomputed():
     folder = RESULTS / "no-row-shared"
     packed = gzip.decompress((folder / ROWS).read_bytes())
@@ -210,6 +222,7 @@ def test_no_folder_of_results_is_forgotten_here():
         "no-row-shared",
         "shared-networks",
         "tables",
+        "tables-ablation",
     }
     known = {folder.name for folder in FOLDERS} | others | {"tune"}
     assert {folder.name for folder in RESULTS.iterdir() if folder.is_dir()} == known
