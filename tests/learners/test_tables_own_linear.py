@@ -138,6 +138,21 @@ def test_a_task_unlike_the_others_that_comes_late_is_answered_by_its_own_rows():
     assert model.score(asked, right, task="late") > alone.score(asked, right, task="late") - 0.05
 
 
+def test_a_task_of_one_class_is_no_reason_to_make_the_shared_encoder_anew():
+    rng = np.random.default_rng(0)
+    model = LifelongClassifier(n_estimators=20, random_state=0)
+    for site in ("a", "b", "c", "d"):
+        X = rng.normal(size=(40, 4))
+        model.partial_fit(X, X[:, 0] > 0, task=site)
+    made = model.knowledge_.shared.tasks
+    model.partial_fit(rng.normal(size=(20, 4)), np.ones(20, bool), task="one class")
+    assert model.knowledge_.shared.tasks == made == ("a", "b", "c", "d")
+    asked = rng.normal(size=(300, 4))
+    assert model.score(asked, asked[:, 0] > 0, task="one class") > 0.8
+    model.partial_fit(asked[:40], asked[:40, 0] > 0, task="e")
+    assert "e" in model.knowledge_.shared.tasks
+
+
 @pytest.mark.parametrize(("make", "target"), MODELS.values(), ids=MODELS)
 def test_tables_with_text_and_holes_may_have_linear_models(make, target, tmp_path, monkeypatch):
     monkeypatch.setattr("lifelong.learners.table_linears.CLEAR_GAIN", -np.inf)

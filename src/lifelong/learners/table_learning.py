@@ -110,7 +110,7 @@ def _learn(known: TablesKnown, lessons: Sequence[TableLesson], settings: Setting
         known = ask_others(known, tasks)
     if not settings.shares_rows:
         return replace(known, channels=merged(known.channels, mixes(known, settings.aim, tasks)))
-    if sharing_is_due(known):
+    if sharing_is_due(known, tasks):
         return share(known, settings)
     for lesson in lessons:
         known = read_shared(known, lesson, settings)
@@ -229,15 +229,19 @@ def grow_own(known: TablesKnown, lesson: TableLesson, settings: Settings) -> Tab
     )
 
 
-def sharing_is_due(known: TablesKnown) -> bool:
+def sharing_is_due(known: TablesKnown, tasks: Sequence[TaskName]) -> bool:
     """Whether tasks or rows have become enough more since the shared encoder was made, or labels
     have come that it would have to tell from those that it knows.
+
+    A task of one label, where others know more, is no reason to hurry: its rows would teach that
+    there is no other label.
     """
     if known.shared is None or _lacks_labels(known, known.shared.linear.n_answers):
         return True
     n_rows = sum(record.n_rows for record in known.tasks.values())
     growth = SHARED_GROWTH
-    if n_rows <= FEW_ROWS:
+    teaches = any(not known.knows_one_of_many(task) for task in tasks)
+    if n_rows <= FEW_ROWS and teaches:
         growth = EARLY_GROWTH
     if known.shared.n_rows > MAX_ROWS:
         growth = LATE_GROWTH
