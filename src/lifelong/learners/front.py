@@ -13,6 +13,7 @@ from sklearn.utils import compute_sample_weight
 
 from lifelong._labels import (
     Labels,
+    check_classes,
     check_labels,
     check_same_index,
     classes_in,
@@ -183,9 +184,9 @@ class LifelongClassifier(TablesOrImages):
     ) -> tuple[TablesKnown, NDArray[Any]]:
         seen = set(known.labels.tolist())
         new = [label for label in classes_in(targets) if label not in seen]
-        declared = []
+        declared: list[Hashable] = []
         if classes is not None:
-            declared = classes_in(check_labels(list(classes)))
+            declared = check_classes(classes)
         new += [label for label in declared if label not in seen and label not in new]
         joined = join_classes(known.labels, new, targets)
         warn_of_similar(joined.tolist(), new)

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from lifelong._labels import check_same_index
 from lifelong._random import seed_from
-from lifelong._validation import Rows, check_choice, check_count, check_task_name, check_weights
+from lifelong._validation import (
+    Rows,
+    check_choice,
+    check_count,
+    check_jobs,
+    check_task_name,
+    check_weights,
+)
 from lifelong.encoders.answers import Aim, Answers
 from lifelong.exceptions import InputError, ParameterError, UnsupportedError
 from lifelong.learners.base import DEFAULT_TASK, Learner
@@ -171,6 +178,7 @@ class LifelongModel(Learner):
         check_count(self.n_estimators, "n_estimators")
         check_count(self.max_depth, "max_depth", optional=True)
         check_choice(self.on_unseen, "on_unseen", ["pooled", "raise"])
+        check_jobs(self.n_jobs)
         if self.shared is not None and not isinstance(self.shared, bool):
             raise ParameterError(f"shared={self.shared!r} is neither True nor False nor None.")
         tree = check_tree(self.max_depth, self.max_features, self.min_samples_leaf)
