@@ -19,6 +19,7 @@ from lifelong._validation import (
     check_weights,
 )
 from lifelong.encoders.answers import Aim, Answers
+from lifelong.encoders.growing import check_tree
 from lifelong.exceptions import InputError, ParameterError, UnsupportedError
 from lifelong.learners.base import DEFAULT_TASK, Learner
 from lifelong.learners.explain_tables import (
@@ -31,7 +32,6 @@ from lifelong.learners.forgetting import forget
 from lifelong.learners.front_tables import (
     PAGE,
     by_position,
-    check_tree,
     column_of_tasks,
     rows_that_count,
     unknown_task,

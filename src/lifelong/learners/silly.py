@@ -171,6 +171,8 @@ class Silly(Learner):
         check_share(self.replay, "replay")
         check_choice(self.keep, "keep", ["first", "useful"])
         check_jobs(self.n_jobs)
+        if not isinstance(self.task_inference, bool):
+            raise ParameterError(f"task_inference={self.task_inference!r} is no True or False.")
         return Parts(
             self._encoder(),
             self._channel(),
