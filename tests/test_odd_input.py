@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from lifelong import LifelongError, SillyForest, SillyNetwork, Task, TaskStream, load, save
-from lifelong.exceptions import InputError, InputWarning, ParameterError
+from lifelong.exceptions import InputError, InputWarning, ParameterError, PersistenceError
 from lifelong.references.registry import LEARNERS as ALL
 from lifelong.tasks.sources import from_frame, rows_of
 
@@ -433,6 +433,18 @@ def test_a_device_that_is_not_there_is_named(device):
     ):
         with pytest.raises(ParameterError, match=r"device=.* Choose 'auto' or 'cpu'"):
             learner.partial_fit(X, Y, task="a")
+
+
+def test_a_learner_from_a_machine_with_another_device_says_how_to_load_it(tmp_path):
+    learner = SillyNetwork((4,), epochs=1, random_state=0).partial_fit(X, Y, task="a")
+    save(learner, tmp_path)
+    with pytest.raises(PersistenceError, match=r"load\(directory, device='cpu'\)") as caught:
+        load(tmp_path, device="no-such-device")
+    assert "damaged" not in str(caught.value)
+    again = load(tmp_path, device="cpu")
+    np.testing.assert_array_equal(
+        again.predict_proba(X, task="a"), learner.predict_proba(X, task="a")
+    )
 
 
 class Own(nn.Module):

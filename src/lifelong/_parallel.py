@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeVar
 
 import joblib
 
+from lifelong._validation import check_jobs
 from lifelong.engines import Ended, Engine, current
 
 Result = TypeVar("Result")
@@ -34,6 +35,7 @@ def parallel_stream(
     machine; processes suit training networks, and are workers of a cluster where there is one.
     """
     rows = list(zip(*columns, strict=True))
+    check_jobs(n_jobs)
     engine = None
     if prefer == "processes":
         engine = current()

@@ -20,6 +20,9 @@ LARGEST = 1e18
 HEAVIEST = 1e12
 """Weights go this far, and down to one over this: sums of both kinds keep digits in float64."""
 
+MOST_JOBS = 1024
+"""No learner starts more threads: a file may have asked for them."""
+
 DATES = {"M", "m"}  # numpy's kinds of dates and differences of dates
 _DATE_TYPES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
@@ -109,13 +112,7 @@ def check_kind(X: Any) -> None:
             see="my-data",
         )
     check_unmasked(X, "X")
-    if _is_no_table(X):
-        raise InputTypeError(
-            f"X is a {type(X).__name__}, not rows. Give arrays: X, y ="
-            " lifelong.tasks.sources.rows_of(dataset) reads a dataset of pairs, such as"
-            " loader.dataset.",
-            see="my-data",
-        )
+    check_no_loader(X)
     if _holds_dates(X):
         raise InputTypeError(
             "X holds dates or times, which are no numbers. Turn them into numbers first, for"
@@ -124,7 +121,19 @@ def check_kind(X: Any) -> None:
         )
 
 
+def check_no_loader(X: Any) -> None:
+    """Refuse what gives its rows one after another, with the way to get arrays from it."""
+    if _is_no_table(X):
+        raise InputTypeError(
+            f"X is a {type(X).__name__}, not rows. Give arrays: X, y ="
+            " lifelong.tasks.sources.rows_of(dataset) reads a dataset of pairs, such as"
+            " loader.dataset.",
+            see="my-data",
+        )
+
+
 def check_unmasked(values: Any, name: str) -> None:
+    """Refuse an array that masks some of its values."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError(
             f"{name} is a masked array, and what is masked would be taken for values. Fill or leave"
@@ -257,16 +266,6 @@ def check_task_name(task: Any) -> str | int:
     return task
 
 
-def check_n_jobs(n_jobs: Any) -> None:
-    """None, or a number of workers as joblib counts them: below 0 is from the end, 0 is none."""
-    is_whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and (not is_whole or n_jobs == 0):
-        raise ParameterError(
-            f"n_jobs={n_jobs!r} is no number of workers. Give a whole number, -1 for as many as"
-            " there are processors, or None for one."
-        )
-
-
 def check_weights(sample_weight: Any, *, n_rows: int) -> NDArray[np.float64]:
     """One number of at least 0 per row, not all of them 0."""
     check_unmasked(sample_weight, "sample_weight")
@@ -314,6 +313,19 @@ def check_count(value: int | None, name: str, *, optional: bool = False) -> int 
             f"{name}={value!r} is too small or no whole number. Give at least 1{choice}."
         )
     return int(value)
+
+
+def check_jobs(n_jobs: Any) -> int | None:
+    """How many threads or processes: None for one, −1 for one per core, −2 for one core less, …"""
+    if n_jobs is None:
+        return None
+    whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if not whole or not 1 <= abs(int(n_jobs)) <= MOST_JOBS:
+        raise ParameterError(
+            f"n_jobs={n_jobs!r} is no number of threads. Give a whole number from 1 to {MOST_JOBS},"
+            " or -1 for all cores."
+        )
+    return int(n_jobs)
 
 
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:

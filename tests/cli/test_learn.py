@@ -3,6 +3,8 @@
 import csv
 import gzip
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -280,6 +282,34 @@ def test_a_real_table_is_learnt_grown_answered_and_measured_from_the_shell(name,
     n_learnt = sum(record.n_rows for record in load(folder).tasks_.values())
     assert n_learnt == len(pd.read_csv(earlier)) + n_rows
     run("inspect", folder)
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_of_two_commands_that_teach_one_model_at_once_none_loses_the_others_rows(
+    tmp_path, file, is_new
+):
+    """The slow one has looked at the model when the other one begins: its rows come by a pipe."""
+    folder, pipe = tmp_path / "model", tmp_path / "pipe"
+    columns = ("--task-column", "site", "--label-column", "ill")
+    if not is_new:
+        run("learn", folder, "--input", file, *columns)
+    other = tmp_path / "other.csv"
+    a_table(seed=1, sites=("Nice",)).to_csv(other, index=False)
+    os.mkfifo(pipe)
+    command = [sys.executable, "-c", "from lifelong.cli import app; app()"]
+    slow = subprocess.Popen(
+        [*command, "learn", folder, "--input", pipe, *columns], stderr=subprocess.PIPE, text=True
+    )
+    with pipe.open("w") as rows:  # opens when the other side reads
+        run("learn", folder, "--input", other, *columns)
+        a_table(seed=2, sites=("Metz",)).to_csv(rows, index=False)
+    said = slow.communicate()[1]
+    assert slow.returncode == 1
+    assert "Another process has saved" in " ".join(said.split())
+    assert "Nice" in load(folder).tasks_
+    assert "Metz" not in load(folder).tasks_
+    run("learn", folder, "--input", file, *columns)
+    assert {"Lyon", "Turin", "Nice"} == set(load(folder).tasks_)
 
 
 def test_a_misspelt_column_is_a_warning_in_the_shell_too(tmp_path, model):

@@ -192,3 +192,17 @@ def test_a_path_that_cannot_be_used_is_one_clear_line_of_every_command(
     monkeypatch.chdir(tmp_path)
     assert is_clear_error(CliRunner().invoke(app, command.split()))
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
+
+
+@pytest.mark.parametrize("to_file", [True, False])
+def test_a_label_that_is_no_text_is_written_out(to_file, rows, tmp_path):
+    """Half a surrogate pair can be a label, and no encoding has bytes for it."""
+    X = np.random.default_rng(0).normal(size=(40, 2)).astype(np.float32)
+    learner = SillyForest(2, random_state=0).partial_fit(X, ["caf\ud800"] * 40, task="a\udfff")
+    save(learner, tmp_path / "model")
+    out = tmp_path / "labels.csv" if to_file else "-"
+    done = run(tmp_path / "model", rows, "--out", out, "--proba")
+    assert done.exit_code == 0, done.output
+    written = out.read_text("utf-8") if to_file else done.stdout
+    assert "caf\\ud800" in written
+    assert "a\\udfff" in done.stderr

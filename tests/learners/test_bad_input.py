@@ -144,6 +144,10 @@ def test_numpy_whole_numbers_name_the_same_task_as_pythons():
             "channel='rigde' is unknown. Did you mean 'ridge'\\? Choose one of:",
         ),
         ({"channel": 7}, "channel=7 is no Channel"),
+        ({"task_inference": 1}, "task_inference=1 is no True or False"),
+        ({"n_jobs": 0}, "n_jobs=0 is no number of threads"),
+        ({"n_jobs": 10**9}, "n_jobs=1000000000 is no number of threads"),
+        ({"n_jobs": "2"}, "n_jobs='2' is no number of threads"),
         ({"random_state": -1}, "random_state=-1 is not usable"),
         ({"random_state": "seed"}, "random_state='seed' is not usable"),
     ],
@@ -162,6 +166,9 @@ def test_a_parameter_out_of_range_is_named(make, parameters, message):
     [
         ({"epochs": 0}, "epochs=0"),
         ({"lr": 0}, "lr=0"),
+        ({"lr": "fast"}, "lr='fast'"),
+        ({"lr": True}, "lr=True"),
+        ({"lr": np.inf}, "lr=inf"),
         ({"batch_size": 0}, "batch_size=0"),
         ({"network": "x"}, "'x'"),
     ],
@@ -169,6 +176,13 @@ def test_a_parameter_out_of_range_is_named(make, parameters, message):
 def test_a_bad_training_parameter_is_named(parameters, message):
     with pytest.raises(ParameterError, match=message):
         SillyNetwork(**parameters).partial_fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["max_depth", "max_features", "min_samples_leaf"])
+@pytest.mark.parametrize("value", [0, -1, 2.5, "x", [2], True, 2**70, np.nan])
+def test_a_bad_parameter_of_trees_is_named(name, value):
+    with pytest.raises(ParameterError, match=name):
+        SillyForest(2, **{name: value}).partial_fit(X, Y)
 
 
 @each_learner

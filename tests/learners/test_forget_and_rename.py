@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from streams_of_tasks import LEARNERS, apart, taught
 
-from lifelong import SillyForest
+from lifelong import SillyForest, load, save
 from lifelong.exceptions import (
     InputError,
     InputTypeError,
@@ -60,6 +60,28 @@ def test_a_forgotten_task_leaves_its_encoder_to_the_others(make):
     with pytest.raises(UnknownTaskError, match="Unknown task 't1'. Known tasks: 't0', 't2', 't3'"):
         learner.predict(X, task="t1")
     assert not {"t1-0", "t1-1", "t1-2"} & set(learner.predict(X))
+
+
+@pytest.mark.parametrize("channel", ["leaf", "ridge"])
+@pytest.mark.parametrize("inference", [True, False])
+def test_a_task_whose_last_encoder_is_forgotten_answers_with_its_class_shares(
+    channel, inference, tmp_path
+):
+    """The second task came when the budget was spent, so it has read the first one's encoder."""
+    learner = SillyForest(2, channel=channel, budget=1, task_inference=inference, random_state=0)
+    taught(learner, STREAM[:2]).forget("t0", encoder=True)
+    assert list(learner.encoders_) == []
+    shares = learner.tasks_["t1"].class_shares
+    expected = np.tile(shares, (len(X), 1))
+    np.testing.assert_array_equal(learner.predict_proba(X, task="t1"), expected)
+    assert set(learner.predict_task(X)) == {"t1"}
+    test = STREAM[1]
+    explained = learner.explain("t1", test.X_test, test.y_test)
+    assert "t1" in str(explained)
+    save(learner, tmp_path)
+    np.testing.assert_array_equal(load(tmp_path).predict_proba(X, task="t1"), expected)
+    again = taught(learner, STREAM[2:3])
+    assert again.predict_proba(X, task="t1").shape == expected.shape
 
 
 @each_learner

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import torch
 from small_tables import MODELS, answers, classifier, inputs, regressor, table
 
-from lifelong import LifelongError
+from lifelong import LifelongClassifier, LifelongError
 from lifelong.exceptions import InputError, InputWarning, ParameterError, UnknownTaskError
 
 each_model = pytest.mark.parametrize(("make", "target"), MODELS.values(), ids=MODELS)
@@ -182,6 +183,7 @@ BAD_TARGETS = {
             np.where(FRAME.index == 4, np.nan, 1.0),
             r"target is missing in 1 rows \(4\)",
         ),
+        "masked": (np.ma.masked_array(FRAME.ill.to_numpy(str), FRAME.index < 3), "masked"),
         "unhashable": ([{"a": 1}] * 36, "hashable"),
         "lists": ([[1], [1, 2]] * 18, "hashable|1d|broadcast"),
         "fractions": (FRAME.days, "continuous"),
@@ -199,6 +201,10 @@ BAD_TARGETS = {
         ),
         "infinite": (FRAME.days.where(FRAME.index != 3, np.inf), "row 3 has inf"),
         "too large": (FRAME.days.where(FRAME.index != 3, 1e35), r"row 3 has 1e\+35"),
+        "masked": (np.ma.masked_array(FRAME.days, FRAME.index < 3), "masked"),
+        "dates": (np.arange(36).astype("datetime64[D]"), "dates"),
+        "durations": (pd.Series(pd.to_timedelta(range(36), unit="h")), "durations"),
+        "complex numbers": (1j * FRAME.days.to_numpy(), "complex"),
         "text": (FRAME.ill, "no number. For classes use LifelongClassifier"),
         "none": (None, "y"),
         "two columns": (np.zeros((36, 2)), "one number per row"),
@@ -258,6 +264,7 @@ BAD_PARAMETERS = {
     "min_samples_leaf": 0,
     "shared": "yes",
     "on_unseen": "guess",
+    "n_jobs": 0,
     "task_column": 1.5,
 }
 
@@ -271,6 +278,37 @@ def test_a_bad_parameter_is_refused_by_name_and_changes_nothing(make, target, na
     with pytest.raises(ParameterError, match=name):
         model.partial_fit(ROWS, FRAME[target])
     assert state(model) == before
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        *("ab", 3, {"no"}, {"no": 1}, ["no", np.nan], [0, 1.5], ["no", "no"], [1, True]),
+        *(["a", ["b"]], np.array([["a", "b"]]), ["no", "a\0"]),
+    ],
+    ids=repr,
+)
+def test_what_is_no_list_of_distinct_labels_declares_no_classes(classes):
+    """In tables, and in images, whose networks are not reached."""
+    refused(classifier(), ".", "partial_fit", ROWS, FRAME.ill, classes=classes)
+    pictures = np.zeros((36, 1, 4, 4), dtype=np.float32)
+    model = LifelongClassifier(random_state=0)
+    refused(model, ".", "partial_fit", pictures, FRAME.ill.to_numpy(), "a", classes=classes)
+
+
+def test_rows_that_would_be_misread_are_refused():
+    """What is masked is no value, and a loader gives no table."""
+    numbers = np.arange(72.0).reshape(36, 2)
+    masked = np.ma.masked_array(numbers, numbers > 20)
+    columns = {"dose": masked[:, 0], "age": numbers[:, 1]}
+    loader = torch.utils.data.DataLoader(list(numbers))
+    for make, y in ((classifier, FRAME.ill), (regressor, FRAME.days)):
+        model = make(task_column=None)
+        for rows in (masked, columns):
+            refused(model, "is a masked array", "fit", rows, y.to_numpy())
+        for rows in (loader, (row for row in numbers), iter(numbers)):
+            refused(model, "not rows. Give arrays", "fit", rows, y.to_numpy())
+        model.fit(np.ma.masked_array(numbers, mask=False), y.to_numpy())
 
 
 @pytest.mark.parametrize(

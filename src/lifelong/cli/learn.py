@@ -61,12 +61,14 @@ def learn(
 ) -> None:
     """Learn the rows of a table: creates a model, or adds to the one that is there.
 
-    The same file twice changes nothing. Killed or refused, the model is as it was.
+    The same file twice changes nothing. Killed or refused, the model is as it was. If two
+    commands teach one model at the same time, the first one counts and the other is refused.
     """
-    from lifelong.persistence import save
+    from lifelong.persistence.saving import save_unless_changed, version_of
     from lifelong.rows.files import read_content
 
     terminal = console()
+    version = version_of(directory)  # before the model is read: a newer one is then noticed
     model = _model(directory, task_column, task, target, seed)
     content = read_content(file)
     if _learnt_before(model, content.checksum):
@@ -86,7 +88,7 @@ def learn(
     model.knowledge_ = replace(
         model.knowledge_, batches=(*model.knowledge_.batches, content.checksum)
     )
-    save(model, directory)
+    save_unless_changed(model, directory, version)
     _say_what_was_learnt(terminal, model, before, directory)
 
 

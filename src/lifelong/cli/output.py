@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -15,6 +16,7 @@ from lifelong._terminal import Description, console
 from lifelong.cli.batches import STDIN
 from lifelong.exceptions import DatasetError
 
+_NO_TEXT = "backslashreplace"  # half a surrogate pair in a label, as JSON may hold: \ud800
 _EVERY = 5.0  # seconds between lines where nobody looks at a terminal
 
 
@@ -26,16 +28,18 @@ def opened(out: Path) -> Iterator[TextIO]:
     leads to is replaced. Devices and pipes are written to.
     """
     if out == STDIN:
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors=_NO_TEXT)
         yield sys.stdout
         return
     try:
         if _is_device_or_pipe(out):
-            with out.open("w", newline="", encoding="utf-8") as target:
+            with out.open("w", newline="", encoding="utf-8", errors=_NO_TEXT) as target:
                 yield target
             return
         with (
             replacing(_without_links(out)) as scratch,
-            scratch.path.open("w", newline="", encoding="utf-8") as target,
+            scratch.path.open("w", newline="", encoding="utf-8", errors=_NO_TEXT) as target,
         ):
             yield target
     except OSError as error:

@@ -25,10 +25,30 @@ from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
 
 from lifelong._parallel import parallel_map
 from lifelong._validation import Rows
+from lifelong.exceptions import ParameterError
 
 _TREES_AT_ONCE = 16  # trees that a thread grows before it asks for more
 _DIRECTLY = frozenset({"max_depth", "max_features", "min_samples_leaf"})
 _NO_LIMIT = int(np.iinfo(np.int32).max)
+
+
+def check_tree(max_depth: Any, max_features: Any, min_samples_leaf: Any) -> dict[str, Any]:
+    """Parameters of scikit-learn's trees, checked."""
+    tree = {
+        "max_depth": max_depth,
+        "max_features": max_features,
+        "min_samples_leaf": min_samples_leaf,
+    }
+    for name, value in tree.items():
+        if isinstance(value, bool) or (isinstance(value, int) and value > _NO_LIMIT):
+            raise ParameterError(
+                f"{name}={value!r} does not fit. Whole numbers go up to {_NO_LIMIT}."
+            )
+    try:
+        DecisionTreeClassifier(**tree)._validate_params()
+    except ValueError as error:
+        raise ParameterError(f"A parameter of the trees does not fit: {error}") from None
+    return tree
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,6 +33,7 @@ from lifelong.channels.base import (
     SelectiveChannel,
     WeightedChannel,
     no_counts,
+    priors,
 )
 from lifelong.channels.leaf import FittedLeaf
 from lifelong.encoders.base import (
@@ -341,12 +342,11 @@ def _takes_no_weights(encoder_or_channel: object) -> UnsupportedError:
 
 def posteriors(known: Knowledge, X: Rows, task: TaskName, n_jobs: int | None) -> Posteriors:
     """Algorithm 4: push the rows through all encoders; the task's channel gives posteriors."""
-    channel = known.channels[task]
     answers = []
     encoders = read_by(known, task)
     for piece in pieces(len(X), ROWS_AT_ONCE):
         representations = represent(encoders, X[piece], n_jobs)
-        answers.append(answer(channel, representations, known.shares))
+        answers.append(_answer_of(known, task, representations, len(X[piece])))
     return np.concatenate(answers)
 
 
@@ -357,6 +357,18 @@ def read_by(known: Knowledge, task: TaskName) -> Mapping[TaskName, FittedEncoder
         return known.encoders
     reads = cast(SelectiveChannel, channel).reads
     return {name: known.encoders[name] for name in known.encoders if name in reads}
+
+
+def _answer_of(
+    known: Knowledge,
+    task: TaskName,
+    representations: dict[TaskName, Representation],
+    n_rows: int,
+) -> Posteriors:
+    """A task's posteriors (n, K): its class shares, if the encoders it read are all forgotten."""
+    if not representations:
+        return np.tile(priors(known.tasks[task].class_counts), (n_rows, 1))
+    return answer(known.channels[task], representations, known.shares)
 
 
 def answer(
@@ -411,8 +423,8 @@ def _joint_posteriors(
     logs = log_task_posteriors(densities, tables, rows, representations, known.seed)
     weights = np.exp(logs)  # (n, T)
     return {
-        task: weights[:, [t]] * answer(channel, representations, known.shares)
-        for t, (task, channel) in enumerate(channels.items())
+        task: weights[:, [t]] * _answer_of(known, task, representations, len(X))
+        for t, task in enumerate(known.tasks)
     }
 
 

@@ -71,8 +71,8 @@ class Explanation:
     def __str__(self) -> str:
         """A table: tasks down, encoders across, in points of accuracy."""
         names = [str(name) for name in self.encoders]
-        wide = max(6, *map(len, names)) + 2
-        first = max(4, *(len(str(task)) for task in self.tasks)) + 2
+        wide = max([6, *map(len, names)]) + 2
+        first = max([4, *(len(str(task)) for task in self.tasks)]) + 2
         head = f"{'task':<{first}}{'all':>6}{'own':>6}" + "".join(
             f"{name:>{wide}}" for name in names
         )

@@ -186,7 +186,7 @@ class LifelongClassifier(TablesOrImages):
     ) -> tuple[TablesKnown, NDArray[Any]]:
         seen = set(known.labels.tolist())
         new = [label for label in classes_in(targets) if label not in seen]
-        declared = []
+        declared: list[Hashable] = []
         if classes is not None:
             declared = check_classes(classes)
         new += [label for label in declared if label not in seen and label not in new]

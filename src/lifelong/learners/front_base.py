@@ -14,11 +14,12 @@ from lifelong._validation import (
     Rows,
     check_choice,
     check_count,
-    check_n_jobs,
+    check_jobs,
     check_task_name,
     check_weights,
 )
 from lifelong.encoders.answers import Aim, Answers
+from lifelong.encoders.growing import check_tree
 from lifelong.exceptions import InputError, ParameterError, UnknownTaskError, UnsupportedError
 from lifelong.learners.base import DEFAULT_TASK, Learner
 from lifelong.learners.explain_tables import (
@@ -31,7 +32,6 @@ from lifelong.learners.forgetting import forget
 from lifelong.learners.front_tables import (
     PAGE,
     by_position,
-    check_tree,
     column_of_tasks,
     rows_that_count,
     unknown_task,
@@ -189,7 +189,7 @@ class LifelongModel(Learner):
         check_count(self.n_estimators, "n_estimators")
         check_count(self.max_depth, "max_depth", optional=True)
         check_choice(self.on_unseen, "on_unseen", ["pooled", "raise"])
-        check_n_jobs(self.n_jobs)
+        check_jobs(self.n_jobs)
         if self.shared is not None and not isinstance(self.shared, bool):
             raise ParameterError(f"shared={self.shared!r} is neither True nor False nor None.")
         tree = check_tree(self.max_depth, self.max_features, self.min_samples_leaf)

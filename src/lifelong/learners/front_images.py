@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._extras import require
-from lifelong._labels import Labels, check_labels, classes_in, join_classes
+from lifelong._labels import Labels, check_classes, classes_in, join_classes, warn_of_similar
 from lifelong._random import seed_from
 from lifelong._validation import Rows, check_rows, check_task_name, check_weights
 from lifelong.encoders.answers import Answers
@@ -238,6 +238,8 @@ def _with_labels(
     seen = set(known.labels.tolist())
     new = [label for label in classes_in(labels) if label not in seen]
     if classes is not None:
-        declared = classes_in(check_labels(list(classes)))
+        declared = check_classes(classes)
         new += [label for label in declared if label not in seen and label not in new]
-    return replace(known, labels=join_classes(known.labels, new, labels))
+    joined = join_classes(known.labels, new, labels)
+    warn_of_similar(joined.tolist(), new)
+    return replace(known, labels=joined)

@@ -6,7 +6,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier
 
 from lifelong._validation import Rows
 from lifelong._words import did_you_mean
@@ -17,20 +16,6 @@ from lifelong.tasks.base import TaskName
 
 PAGE = "my-data"
 _FEW = 5  # examples in an error message
-
-
-def check_tree(max_depth: Any, max_features: Any, min_samples_leaf: Any) -> dict[str, Any]:
-    """Parameters of scikit-learn's trees, checked."""
-    tree = {
-        "max_depth": max_depth,
-        "max_features": max_features,
-        "min_samples_leaf": min_samples_leaf,
-    }
-    try:
-        DecisionTreeClassifier(**tree)._validate_params()
-    except ValueError as error:
-        raise ParameterError(f"A parameter of the trees does not fit: {error}") from None
-    return tree
 
 
 class HasTaskColumn(Protocol):

@@ -19,6 +19,7 @@ from lifelong.channels import (
 )
 from lifelong.encoders.base import ComparableEncoder, Encoder, SharingEncoder
 from lifelong.encoders.forest import ForestEncoder, flatten
+from lifelong.encoders.growing import check_tree
 from lifelong.exceptions import ParameterError
 from lifelong.learners.algorithms import Parts
 from lifelong.learners.silly import Silly, choose_channel
@@ -146,6 +147,7 @@ class SillyForest(Silly):
     def _encoder(self) -> ForestEncoder:
         check_count(self.n_estimators, "n_estimators")
         check_share(self.max_samples, "max_samples")
+        check_tree(self.max_depth, self.max_features, self.min_samples_leaf)
         return ForestEncoder(
             self.n_estimators,
             self.max_depth,

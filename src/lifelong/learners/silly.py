@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from lifelong._provided import provided
 from lifelong._random import RandomState, seed_from
-from lifelong._validation import Rows, check_choice, check_count, check_share, check_task_name
+from lifelong._validation import (
+    Rows,
+    check_choice,
+    check_count,
+    check_jobs,
+    check_share,
+    check_task_name,
+)
 from lifelong.channels.base import Channel, FittedChannel
 from lifelong.encoders.base import Encoder, FittedEncoder
 from lifelong.engines import current
@@ -163,6 +170,9 @@ class Silly(Learner):
         check_count(self.budget, "budget", optional=True)
         check_share(self.replay, "replay")
         check_choice(self.keep, "keep", ["first", "useful"])
+        check_jobs(self.n_jobs)
+        if not isinstance(self.task_inference, bool):
+            raise ParameterError(f"task_inference={self.task_inference!r} is no True or False.")
         return Parts(
             self._encoder(),
             self._channel(),

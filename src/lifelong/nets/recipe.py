@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal
 
 from lifelong._validation import check_choice, check_count
@@ -82,8 +83,11 @@ class Recipe:
                 f"patience={self.patience} stops after some epoch: give epochs instead of"
                 ' iterations, and schedule="constant".'
             )
-        if not self.lr > 0:
-            raise ParameterError(f"lr={self.lr!r} must be positive.")
+        is_number = isinstance(self.lr, Real) and not isinstance(self.lr, bool)
+        if not is_number or not 0 < self.lr < math.inf:
+            raise ParameterError(
+                f"lr={self.lr!r} is no learning rate. Give a positive number, such as 3e-4."
+            )
 
     @classmethod
     def paper(cls, *, keras: bool = False) -> "Recipe":

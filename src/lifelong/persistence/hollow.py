@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from lifelong.exceptions import ParameterError, PersistenceError
+from lifelong.nets.training import choose_device
 from lifelong.persistence.checking import Arrays, expect
 from lifelong.persistence.text import Unfit
 
@@ -70,6 +72,17 @@ def filled(network: Module, tensors: Mapping[str, NDArray[Any]], device: torch.d
         {name: torch.from_numpy(np.asarray(array)) for name, array in tensors.items()}
     )
     return network.eval().to(device)
+
+
+def device_here(name: str) -> torch.device:
+    """The device that a learner was on, or an error that says how to load it on another one."""
+    try:
+        return choose_device(name)
+    except ParameterError as error:
+        raise PersistenceError(
+            f"{error} To load a learner that was on a device which is not here:"
+            " load(directory, device='cpu')."
+        ) from None
 
 
 def _few(wanted: Mapping[str, Any], got: Mapping[str, Any]) -> str:

@@ -9,10 +9,9 @@ import numpy as np
 import torch
 
 from lifelong.nets.randomness import private_randomness
-from lifelong.nets.training import choose_device
 from lifelong.persistence.checking import Arrays, Name, expect, keys
 from lifelong.persistence.directory import FileRef
-from lifelong.persistence.hollow import built_hollow, filled, tensors_of
+from lifelong.persistence.hollow import built_hollow, device_here, filled, tensors_of
 from lifelong.persistence.kinds import unpacked
 from lifelong.persistence.known import note, noted
 from lifelong.persistence.states import ElsewherePlace, Frame, Loading, Node, Saving, files_in
@@ -176,7 +175,7 @@ def _assembled(node: Json, tensors: dict[str, Any], frame: Frame) -> MultiTask:
             return _rebuild(frame, structure, torch.empty(1, *frame.in_shape), n)
 
         model = built_hollow(rebuilt, n)
-    model = filled(model, tensors, choose_device(learner.device))
+    model = filled(model, tensors, device_here(learner.device))
     frozen = {str(key) for key in node["frozen"]}
     names = {key for key, _ in model.named_parameters()}
     expect(frozen <= names, "frozen", "names something that is no weight")

@@ -19,10 +19,9 @@ from lifelong.exceptions import PersistenceError
 from lifelong.nets.architectures import Answer, Root, SideBySide, Standardise, build
 from lifelong.nets.augmentation import Augment
 from lifelong.nets.randomness import private_randomness
-from lifelong.nets.training import choose_device
 from lifelong.persistence.activations import check_activations
 from lifelong.persistence.checking import Arrays, expect, keys
-from lifelong.persistence.hollow import built_hollow, filled, tensors_of
+from lifelong.persistence.hollow import built_hollow, device_here, filled, tensors_of
 from lifelong.persistence.kinds import unpacked
 from lifelong.persistence.text import Json, Unfit
 from lifelong.schema import Kind, Number, Several, Whole
@@ -185,7 +184,7 @@ def unpack_network(
     """The encoder; ``network`` is the user's function, where the file needs it."""
     keys(node, {"front", "body", "channels_last"}, at)
     last = unpacked(_FLAG, node["channels_last"], f"{at}.channels_last")
-    place = choose_device(device)
+    place = device_here(device)
     halves = []
     for name in ("front", "body"):
         start = f"{at}.{name}."

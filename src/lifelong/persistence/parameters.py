@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lifelong._validation import MOST_JOBS
 from lifelong.exceptions import PersistenceError
 from lifelong.learners.base import Learner
 from lifelong.nets.recipe import Recipe
@@ -33,8 +34,6 @@ from lifelong.schema import (
 )
 
 NOT_STORED = ("store",)  # where a learner lives is not part of it
-
-_MOST_JOBS = 1024  # a file must not start more threads than a machine can bear
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ PARAMETERS: Mapping[str, Kind] = {
     "keep": Text(("first", "useful")),
     "replay": SHARE,
     "task_inference": FLAG,
-    "n_jobs": AnyOf((Exactly(None), Whole(1, _MOST_JOBS), Whole(-_MOST_JOBS, -1))),
+    "n_jobs": AnyOf((Exactly(None), Whole(1, MOST_JOBS), Whole(-MOST_JOBS, -1))),
     "random_state": maybe(Whole(0, 2**128)),
     "network": Custom("network"),
     "width": POSITIVE,

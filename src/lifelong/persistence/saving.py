@@ -18,6 +18,7 @@ from lifelong.persistence.manifest import (
     Manifest,
     check_loadable,
     describe,
+    read_checksum,
     read_learner,
     read_manifest,
     read_state,
@@ -75,6 +76,34 @@ def save(learner: Learner, directory: str | Path) -> None:
     ...     print(load(folder).predict([[0.9]]))
     ['yes']
     """
+    _check_savable(learner)
+    place = Directory(directory)
+    with place.locked():
+        write(learner, learner._known(), place)
+
+
+def version_of(directory: str | Path) -> str | None:
+    """Which state a directory holds; None if no learner is there."""
+    return read_checksum(Directory(directory))
+
+
+def save_unless_changed(learner: Learner, directory: str | Path, version: str | None) -> None:
+    """``save``, for who has loaded a state and gone on from there: if another process has saved a
+    newer one meanwhile, that one stays, and this is refused.
+    """
+    _check_savable(learner)
+    place = Directory(directory)
+    with place.locked():
+        if read_checksum(place) != version:
+            raise PersistenceError(
+                f"Another process has saved to {place.path} meanwhile. What it has saved is there, "
+                "and nothing was changed. Run the command again.",
+                see="reliability",
+            )
+        write(learner, learner._known(), place)
+
+
+def _check_savable(learner: Learner) -> None:
     if not isinstance(learner, Learner):
         raise PersistenceError(
             f"{type(learner).__name__} is no learner of this library, so it cannot be saved."
@@ -83,9 +112,6 @@ def save(learner: Learner, directory: str | Path) -> None:
         raise NotLearntError(
             f"This {type(learner).__name__} has not learnt any task yet: there is nothing to save."
         )
-    place = Directory(directory)
-    with place.locked():
-        write(learner, learner._known(), place)
 
 
 def write(learner: Learner, known: TasksKnown, directory: Directory) -> Manifest:

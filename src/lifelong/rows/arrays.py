@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from lifelong._validation import check_no_loader, check_unmasked
 from lifelong.exceptions import InputError, InputTypeError
 from lifelong.rows.dates import MOMENTS
 from lifelong.rows.series import from_objects
@@ -58,6 +59,8 @@ def _checked(X: Any) -> NDArray[Any]:
         raise InputTypeError(
             "X is a sparse matrix. Sparse input is not supported: pass X.toarray().", see=PAGE
         )
+    check_unmasked(X, "X")
+    check_no_loader(X)
     if hasattr(X, "detach"):  # a torch tensor
         X = X.detach().cpu().numpy()
     try:

@@ -5,6 +5,7 @@ from typing import Any
 
 from scipy.sparse import issparse
 
+from lifelong._validation import check_unmasked
 from lifelong.exceptions import InputError
 from lifelong.rows.series import SomeValues, values_and_kind
 from lifelong.rows.table import PAGE, Table
@@ -59,6 +60,7 @@ def from_columns(columns: Mapping[Any, Any]) -> Table:
                 " list with one dict: [row].",
                 see=PAGE,
             )
+        check_unmasked(values, f"column {name!r}")
         if str(name) in found:
             raise InputError(
                 f"The table has two columns called {str(name)!r}. Rename one of them.", see=PAGE

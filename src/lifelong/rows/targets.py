@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
+from lifelong._validation import DATES, check_unmasked
 from lifelong.exceptions import InputError, InputTypeError
 from lifelong.rows.cells import CellError, is_missing
 from lifelong.rows.table import PAGE
@@ -52,9 +53,12 @@ def check_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
     """One finite number per row."""
     if y is None:
         raise InputError("requires y to be passed, but the target y is None.")
-    if np.asarray(y).dtype.kind in "mM":
+    check_unmasked(y, "y")
+    if np.asarray(y).dtype.kind in {*DATES, "c"}:
         raise InputTypeError(
-            "y holds dates or times. Turn them into numbers, such as days since a date.", see=PAGE
+            "y holds dates, durations or complex numbers. Turn them into numbers, for example days"
+            " since a date.",
+            see=PAGE,
         )
     try:
         numbers = np.asarray(y, dtype=np.float64)
