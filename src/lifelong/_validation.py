@@ -20,6 +20,9 @@ LARGEST = 1e18
 HEAVIEST = 1e12
 """Weights go this far, and down to one over this: sums of both kinds keep digits in float64."""
 
+MOST_COUNTED = 2**53
+"""Counts go this far: JSON and float64 hold every whole number up to here."""
+
 MOST_JOBS = 1024
 """No learner starts more threads: a file may have asked for them."""
 
@@ -312,6 +315,8 @@ def check_count(value: int | None, name: str, *, optional: bool = False) -> int 
         raise ParameterError(
             f"{name}={value!r} is too small or no whole number. Give at least 1{choice}."
         )
+    if value > MOST_COUNTED:
+        raise ParameterError(f"{name}={value!r} is too large. Give at most {MOST_COUNTED}.")
     return int(value)
 
 

@@ -145,6 +145,7 @@ def test_numpy_whole_numbers_name_the_same_task_as_pythons():
         ),
         ({"channel": 7}, "channel=7 is no Channel"),
         ({"task_inference": 1}, "task_inference=1 is no True or False"),
+        ({"budget": 2**63}, "too large. Give at most 9007199254740992"),
         ({"n_jobs": 0}, "n_jobs=0 is no number of threads"),
         ({"n_jobs": 10**9}, "n_jobs=1000000000 is no number of threads"),
         ({"n_jobs": "2"}, "n_jobs='2' is no number of threads"),

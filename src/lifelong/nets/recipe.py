@@ -10,6 +10,7 @@ from lifelong.exceptions import ParameterError
 from lifelong.schema import COUNT, FLAG, POSITIVE, Number, Text, maybe, saved
 
 _RISE = 0.3  # of the steps of a cycle
+_FASTEST = 1e6  # a learning rate beyond is a slip
 _OPTIMISERS = ("adam", "sgd", "rmsprop")
 _SCHEDULES = ("constant", "cosine", "one-cycle")
 _PRECISIONS = ("float32", "bfloat16")
@@ -84,7 +85,7 @@ class Recipe:
                 ' iterations, and schedule="constant".'
             )
         is_number = isinstance(self.lr, Real) and not isinstance(self.lr, bool)
-        if not is_number or not 0 < self.lr < math.inf:
+        if not is_number or not 0 < self.lr <= _FASTEST:
             raise ParameterError(
                 f"lr={self.lr!r} is no learning rate. Give a positive number, such as 3e-4."
             )
