@@ -68,6 +68,8 @@ def learn(
     from lifelong.rows.files import read_content
 
     terminal = console()
+    if directory.exists() and not directory.is_dir():
+        raise DatasetError(f"{directory} is a file. Give the name of a folder for the model.")
     version = version_of(directory)  # before the model is read: a newer one is then noticed
     model = _model(directory, task_column, task, target, seed)
     content = read_content(file)
@@ -105,8 +107,6 @@ def _model(
 
     if task_column is not None and task is not None:
         raise ParameterError("Give --task-column or --task, not both.")
-    if directory.exists() and not directory.is_dir():
-        raise DatasetError(f"{directory} is a file. Give the name of a folder for the model.")
     if not (directory / "manifest.json").exists():
         if target == Target.NUMBER:
             return LifelongRegressor(task_column, random_state=seed)
