@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lifelong import SillyNetwork, load, save
+from lifelong import RidgeChannel, SillyNetwork, load, save
+from lifelong.channels.base import Seen
+from lifelong.channels.ridge.solver import kernel, linear_map, solve
 from lifelong.encoders import shared_network
 from lifelong.encoders.shared_network import shortened
 from lifelong.exceptions import ParameterError
@@ -246,3 +248,25 @@ def test_without_sharing_the_learner_is_what_it_was():
     assert list(apart.encoders_) == ["t0", "t1", "t2"]
     assert apart.knowledge_.shared == ()
     assert set(apart.channels_["t0"].reads) == {"t0", "t1", "t2"}
+
+
+def channel_of_shared(names, in_bag):
+    """A task's channel on encoders that have trained on some of its rows, without an answer."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    Z = rng.normal(size=(60, 20)).astype(np.float32)
+    Z[np.arange(60), y] += 1
+    channel = RidgeChannel().start(np.bincount(y))
+    for name in names:
+        seen = Seen(Z, y, np.arange(60), in_bag=in_bag, about_task=(0, 0))
+        channel = channel.update(name, seen)
+    return channel, Z, y
+
+
+def test_all_rows_and_not_the_held_out_ones_alone_choose_the_penalty_for_shared_networks():
+    channel, Z, y = channel_of_shared(["a", "a copy"], np.arange(60) > 0)
+    K, scale = kernel(Z)
+    alpha = solve(K, np.eye(3)[y] - 1 / 3).alpha
+    expected = linear_map(Z, alpha, scale).coefficients
+    for found in channel.readout.maps.values():
+        np.testing.assert_allclose(2 * found.coefficients, expected, atol=1e-3)
