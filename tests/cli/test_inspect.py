@@ -47,7 +47,10 @@ def test_inspect_says_what_a_model_of_tables_holds(tmp_path):
     model = LifelongClassifier("site", n_estimators=2, random_state=0)
     save(model.fit(frame, ill), tmp_path / "both")
     said = lifelong("inspect", tmp_path / "both").stdout
-    assert "LifelongClassifier: 2 tasks, 40 rows seen, 2 own forests, 1 shared encoder" in said
+    assert (
+        "LifelongClassifier: 2 tasks, 40 rows seen, 2 own forests, 1 shared encoder, 2 columns"
+        in " ".join(said.split())
+    )
     assert "columns: dose (number), sex (category, 2)" in said
     assert said.count("  own  ") == 2
     save(model.set_params(shared=False).fit(frame, ill), tmp_path / "own")

@@ -43,7 +43,7 @@ def _say_what_it_is(terminal: Console, summary: "Summary", all_columns: bool) ->
     n_rows = sum(task.rows for task in summary.tasks)
     terminal.print(
         f"{summary.learner}: {len(summary.tasks)} tasks, {n_rows:,} rows seen,"
-        f" {_encoders(summary)}, rows of shape {'×'.join(map(str, summary.in_shape))},"
+        f" {_encoders(summary)}, {_rows(summary)},"
         f" {_size(summary.total)}"
     )
     terminal.print(f"format {summary.format}, written by {_versions(summary.written_by)}")
@@ -71,6 +71,12 @@ def _encoders(summary: "Summary") -> str:
     if summary.shared:
         shared = "1 shared encoder"
     return f"{summary.encoders} own forests, {shared}"
+
+
+def _rows(summary: "Summary") -> str:
+    if summary.columns:
+        return f"{len(summary.columns)} columns"
+    return f"rows of shape {'×'.join(map(str, summary.in_shape))}"
 
 
 def _column(column: "ColumnSummary") -> str:
