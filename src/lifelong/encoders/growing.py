@@ -6,7 +6,8 @@ forest, and the builder gets what ``fit`` would have given it: the trees are the
 
 The builder is not part of scikit-learn's public interface. The first forest of a process therefore
 grows one small tree both ways; where they differ, or the builder has come to want something else,
-all trees are grown by ``fit``.
+all trees are grown by ``fit``. So it is with the compiled loops of
+:mod:`lifelong.encoders.growing_compiled`, which take the builder's place where many trees grow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,11 +26,19 @@ from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
 
 from lifelong._parallel import parallel_map
 from lifelong._validation import Rows
+from lifelong.encoders.growing_compiled import (
+    Limits,
+    RankedRows,
+    by_loops,
+    compiled_loops,
+    loops_if_warm,
+)
 from lifelong.exceptions import ParameterError
 
 _TREES_AT_ONCE = 16  # trees that a thread grows before it asks for more
 _DIRECTLY = frozenset({"max_depth", "max_features", "min_samples_leaf"})
 _NO_LIMIT = int(np.iinfo(np.int32).max)
+_EXAMPLE = {"max_depth": 6, "max_features": "sqrt", "min_samples_leaf": 2}
 
 
 def check_tree(max_depth: Any, max_features: Any, min_samples_leaf: Any) -> dict[str, Any]:
@@ -122,31 +131,85 @@ def grow_trees(
     seeds = np.asarray(rng.integers(2**31 - 1, size=weights.shape[1])).tolist()
     grow: Any = partial(_by_estimator, make, rows, weights, parameters)
     if _DIRECTLY.issuperset(parameters) and builder_is_as_expected():
-        grow = partial(_by_builder, rows, weights, parameters)
+        grow = _by_loops_if_faster(rows, weights, parameters)
+        if grow is None:
+            grow = partial(_by_builder, rows, weights, parameters)
     jobs = list(enumerate(seeds))
     some = [jobs[at : at + _TREES_AT_ONCE] for at in range(0, len(jobs), _TREES_AT_ONCE)]
     grown = parallel_map(grow, some, n_jobs=n_jobs, prefer="threads")
     return [tree for trees in grown for tree in trees]
 
 
+def _by_loops_if_faster(
+    rows: ToGrowOn, weights: NDArray[Any], parameters: Mapping[str, Any]
+) -> Any:
+    """How to grow trees in compiled loops; None where they cannot, or would not save time."""
+    n, p = rows.X.shape
+    n_trees = weights.shape[1]
+    limits = _limits(parameters, n, p)
+    # Ranking all columns takes as long as growing a few trees that look at as many.
+    if not rows.n_classes or n_trees * limits.max_features < p:
+        return None
+    in_bag = weights != 0
+    n_rows = in_bag.sum(axis=0)
+    if n_rows.min() == 0 or not np.array_equal(weights, in_bag):
+        return None
+    loops = loops_if_warm(n_rows)
+    if loops is None or not loops_are_as_expected():
+        return None
+    ranked = RankedRows.of(rows.X, rows.y[:, 0], rows.n_classes)
+    if ranked is None:
+        return None
+    return partial(by_loops, loops, ranked, in_bag, limits)
+
+
 @cache
 def builder_is_as_expected() -> bool:
     """Whether scikit-learn's builder, called directly, grows the tree that ``fit`` grows."""
-    places = np.arange(60)
-    X = np.stack([places * 7 % 20, places * 11 % 13, places % 5], axis=1).astype(np.float32)
-    weights = (places % 4 > 0).astype(np.float64)[:, None]
-    parameters = {"max_depth": 6, "max_features": "sqrt", "min_samples_leaf": 2}
     for make in (DecisionTreeClassifier, DecisionTreeRegressor):
-        are_numbers = make is DecisionTreeRegressor
-        rows = ToGrowOn.of(X, places * 3 % 4, are_numbers=are_numbers)
+        rows, weights = _example(are_numbers=make is DecisionTreeRegressor)
         try:
-            directly = _by_builder(rows, weights, parameters, [(0, 5)])[0]
+            directly = _by_builder(rows, weights, _EXAMPLE, [(0, 5)])[0]
         except (TypeError, ValueError, AttributeError):
             return False
-        expected = _by_estimator(make, rows, weights, parameters, [(0, 5)])[0]
+        expected = _by_estimator(make, rows, weights, _EXAMPLE, [(0, 5)])[0]
         if not _are_the_same(directly, expected):
             return False
     return True
+
+
+@cache
+def loops_are_as_expected() -> bool:
+    """Whether the compiled loops grow the trees that ``fit`` grows."""
+    loops = compiled_loops()
+    if loops is None:
+        return False
+    for is_missing in (False, True):
+        rows, weights = _example(is_missing=is_missing)
+        ranked = RankedRows.of(rows.X, rows.y[:, 0], rows.n_classes)
+        assert ranked is not None
+        limits = _limits(_EXAMPLE, *rows.X.shape)
+        try:
+            found = by_loops(loops, ranked, weights > 0, limits, [(0, 5)])[0]
+        except (TypeError, ValueError, AttributeError, KeyError):
+            return False
+        expected = _by_estimator(DecisionTreeClassifier, rows, weights, _EXAMPLE, [(0, 5)])[0]
+        if not _are_the_same(found, expected):
+            return False
+    return True
+
+
+def _example(
+    *, are_numbers: bool = False, is_missing: bool = False
+) -> tuple[ToGrowOn, NDArray[np.float64]]:
+    """Rows for a tree that is grown in several ways, and which of them count."""
+    places = np.arange(60)
+    X = np.stack([places * 7 % 20, places * 11 % 13, places % 5], axis=1).astype(np.float32)
+    if is_missing:
+        X[places % 7 == 0, 0] = np.nan
+    has_holes: NDArray[np.bool_] = np.asarray(np.isnan(X).any(axis=0))
+    rows = ToGrowOn.of(X, places * 3 % 4, are_numbers=are_numbers, is_missing=has_holes)
+    return rows, (places % 4 > 0).astype(np.float64)[:, None]
 
 
 def _are_the_same(one: Tree, other: Tree) -> bool:
@@ -167,11 +230,8 @@ def _by_builder(
 ) -> list[Tree]:
     """What ``fit`` does once it has checked everything, for some columns of ``weights``."""
     n, p = rows.X.shape
-    max_features = _n_features_of_a_split(parameters.get("max_features"), p)
-    max_depth = parameters.get("max_depth") or _NO_LIMIT
-    min_leaf = parameters.get("min_samples_leaf", 1)
-    if not isinstance(min_leaf, int | np.integer):
-        min_leaf = ceil(min_leaf * n)
+    limits = _limits(parameters, n, p)
+    min_leaf = limits.min_leaf
     min_split = max(2, 2 * min_leaf)
     counts = np.array([max(rows.n_classes, 1)], dtype=np.intp)
     random_state = np.random.RandomState(0)  # making one takes as long as growing a small tree
@@ -182,13 +242,22 @@ def _by_builder(
             criterion = Gini(1, counts)
         else:
             criterion = MSE(1, n)
-        splitter = BestSplitter(criterion, max_features, min_leaf, 0.0, random_state, None)
-        builder = DepthFirstTreeBuilder(splitter, min_split, min_leaf, 0.0, max_depth, 0.0)
+        splitter = BestSplitter(criterion, limits.max_features, min_leaf, 0.0, random_state, None)
+        builder = DepthFirstTreeBuilder(splitter, min_split, min_leaf, 0.0, limits.max_depth, 0.0)
         tree = Tree(p, counts, 1)
         sample_weight = weights[:, column].astype(np.float64)
         builder.build(tree, rows.X, rows.y, sample_weight, rows.is_missing)
         trees.append(without_class_counts(tree))
     return trees
+
+
+def _limits(parameters: Mapping[str, Any], n: int, p: int) -> Limits:
+    """Parameters of trees as whole numbers, for n rows of p columns."""
+    min_leaf = parameters.get("min_samples_leaf", 1)
+    if not isinstance(min_leaf, int | np.integer):
+        min_leaf = ceil(min_leaf * n)
+    max_features = _n_features_of_a_split(parameters.get("max_features"), p)
+    return Limits(max_features, parameters.get("max_depth") or _NO_LIMIT, int(min_leaf))
 
 
 def _n_features_of_a_split(max_features: Any, p: int) -> int:
