@@ -36,7 +36,7 @@ bench-quick: .venv/dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks --quick
 
 # Saved learners under kills, failing disks, hostile files and many tasks: half an hour. The figures are in docs/reliability.md.
-soak: .venv/dev
+soak: .venv/soak
 	PYTHONPATH=tests/persistence $(BIN)/python tests/persistence/soak.py
 
 .venv/pip:
@@ -54,6 +54,10 @@ soak: .venv/dev
 .venv-federated/ready: pyproject.toml constraints-federated.txt
 	$(PYTHON) -m venv .venv-federated
 	.venv-federated/bin/pip install -q -c constraints-federated.txt -e ".[federated]" "flwr[simulation]" pytest
+	touch $@
+
+.venv/soak: .venv/dev pyproject.toml constraints.txt
+	$(BIN)/pip install -q -c constraints.txt -e ".[soak]"
 	touch $@
 
 .venv/scale: .venv/dev pyproject.toml constraints.txt

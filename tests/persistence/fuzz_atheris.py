@@ -1,5 +1,4 @@
-"""Coverage-guided fuzzing of the read path, for ``make soak``; needs ``pip install atheris`` (not a
-dependency).
+"""Coverage-guided fuzzing of the read path, for ``make soak``; atheris is in the extra ``soak``.
 
 The first byte of an input chooses what the rest is: a file of arrays, a manifest without its seal,
 or an encoder's file whose checksum fits its name.
