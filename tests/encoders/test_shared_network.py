@@ -47,6 +47,23 @@ def test_held_out_rows_have_no_part_in_what_it_learns():
         rows.X[~rows.in_bag] = 0.5
     for ours, theirs in zip(weights_of(fit()), weights_of(fit(other)), strict=True):
         np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(fit().within.directions, fit(other).within.directions)
+
+
+def test_what_rows_of_one_class_differ_by_counts_less_in_its_layers_and_not_in_its_answers():
+    network = fit()
+    layers = network.network.encode(TASKS[0].X)
+    n_layers = layers.shape[1] - network.n_answers
+    read = network.encode(TASKS[0].X)
+    np.testing.assert_array_equal(read[:, n_layers:], layers[:, n_layers:])
+    np.testing.assert_array_equal(read[:, :n_layers], network.within(layers[:, :n_layers]))
+    assert read[:, :n_layers].var() < 0.9 * layers[:, :n_layers].var()
+
+
+def test_a_network_that_has_seen_one_task_is_read_as_it_is():
+    network = fit(TASKS[:1])
+    assert network.within is None
+    np.testing.assert_array_equal(network.encode(TASKS[0].X), network.network.encode(TASKS[0].X))
 
 
 def test_its_last_columns_are_posteriors_over_the_classes_of_all_tasks():

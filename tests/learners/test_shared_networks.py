@@ -12,6 +12,7 @@ from lifelong.encoders import shared_network
 from lifelong.encoders.shared_network import shortened
 from lifelong.exceptions import ParameterError
 from lifelong.learners import shared_networks
+from lifelong.learners.knowledge import merged
 from lifelong.learners.shared_networks import MOST_READ, is_due
 
 
@@ -178,6 +179,21 @@ def test_it_is_saved_loaded_and_goes_on_as_if_nothing_had_happened(tmp_path):
     ours = first.encoders_[name].heads
     for head, other in zip(ours, loaded.encoders_[name].heads, strict=True):
         np.testing.assert_array_equal(head.seen, other.seen)
+
+
+def test_shared_networks_of_files_from_before_are_read_as_they_were(tmp_path):
+    X, _ = images(9)
+    first = learnt(3)
+    known = first.knowledge_
+    before = {name: replace(known.encoders[name], within=None) for name in known.shared}
+    first.knowledge_ = replace(known, encoders=merged(known.encoders, before))
+    save(first, tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    for name in known.shared:
+        assert loaded.encoders_[name].within is None
+    np.testing.assert_array_equal(
+        loaded.predict_proba(X, task="t1"), first.predict_proba(X, task="t1")
+    )
 
 
 def test_more_rows_of_a_task_are_seen_by_the_next_shared_networks_alone():

@@ -16,6 +16,7 @@ from lifelong._labels import Codes
 from lifelong._validation import Rows
 from lifelong.encoders.base import Mask
 from lifelong.encoders.network import FittedNetwork, NetworkEncoder
+from lifelong.encoders.within_class import MOST_ROWS, WithinClass, within_class
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import Start, n_steps
 from lifelong.tasks.base import TaskName
@@ -51,6 +52,8 @@ class SharedNetwork:
         Its last columns, if it answers, are posteriors over the classes of all its tasks.
     heads : tuple of HeadOfTask
         For each task, in the order of these columns, its number of classes and the rows seen.
+    within : WithinClass or None
+        What rows of one class differ by, of all tasks: it counts less in the hidden layers.
 
     See Also
     --------
@@ -60,10 +63,15 @@ class SharedNetwork:
     saved_as: ClassVar[str] = "shared-network"
     network: FittedNetwork
     heads: tuple[HeadOfTask, ...]
+    within: WithinClass | None = None
 
     def encode(self, X: Rows) -> Rows:
-        """The hidden layers (n, d)."""
-        return self.network.encode(X)
+        """The hidden layers, and the answers (n, d)."""
+        Z = self.network.encode(X)
+        if self.within is None:
+            return Z
+        layers = self.within(Z[:, : Z.shape[1] - self.n_answers])
+        return np.hstack([layers, Z[:, layers.shape[1] :]])
 
     @property
     def body(self) -> nn.Module:
@@ -104,8 +112,11 @@ class SharedNetwork:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of weights, and of the numbers of rows."""
-        return self.network.nbytes + sum(head.seen.nbytes for head in self.heads)
+        """Bytes of weights, of directions, and of the numbers of rows."""
+        n_bytes = self.network.nbytes + sum(head.seen.nbytes for head in self.heads)
+        if self.within is not None:
+            n_bytes += self.within.nbytes
+        return n_bytes
 
 
 def fit_shared_network(
@@ -134,13 +145,16 @@ def fit_shared_network(
     """
     firsts = np.cumsum([0, *(rows.n_classes for rows in of_tasks)])
     labels = [first + rows.y for first, rows in zip(firsts, of_tasks, strict=False)]
+    y = np.concatenate(labels)
+    X = np.concatenate([rows.X for rows in of_tasks])
+    in_bag = np.concatenate([rows.in_bag for rows in of_tasks])
     start = None
     if previous is not None:
         start = Start(previous.body, _same_answers(previous, of_tasks))
     network = encoder.fit(
-        np.concatenate([rows.X for rows in of_tasks]),
-        np.concatenate(labels),
-        in_bag=np.concatenate([rows.in_bag for rows in of_tasks]),
+        X,
+        y,
+        in_bag=in_bag,
         rng=rng,
         weights=_joined_weights(of_tasks),
         start=start,
@@ -148,7 +162,17 @@ def fit_shared_network(
     heads = [
         HeadOfTask(rows.task, rows.n_classes, np.sort(rows.rows[rows.in_bag])) for rows in of_tasks
     ]
-    return SharedNetwork(network, tuple(heads))
+    within = None
+    if len(of_tasks) > 1:  # a task's own rows tell its channel nothing new
+        within = _within(network, X[in_bag], y[in_bag])
+    return SharedNetwork(network, tuple(heads), within)
+
+
+def _within(network: FittedNetwork, X: Rows, y: Codes) -> WithinClass | None:
+    """What an even sample of the rows says of the hidden layers."""
+    chosen = np.linspace(0, len(X), min(len(X), MOST_ROWS), endpoint=False).astype(int)
+    Z = network.encode(X[chosen])
+    return within_class(Z[:, : Z.shape[1] - network.n_answers], y[chosen])
 
 
 def shortened(recipe: Recipe, share: float, n_rows: int, n_tasks: int = 1) -> Recipe:

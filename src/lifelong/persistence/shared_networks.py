@@ -1,13 +1,16 @@
-"""Networks that tasks share: the network, and which rows of which task it has trained on."""
+"""Networks that tasks share: the network, which rows of which task it has trained on, and what rows
+of one class differ by.
+"""
 
 from typing import Any
 
 import numpy as np
 
 from lifelong.encoders.shared_network import HeadOfTask, SharedNetwork
+from lifelong.encoders.within_class import WithinClass
 from lifelong.persistence.checking import Arrays, expect, keys
 from lifelong.persistence.kinds import packed, unpacked
-from lifelong.persistence.networks import pack_network, unpack_network
+from lifelong.persistence.networks import n_columns, pack_network, unpack_network
 from lifelong.persistence.text import Json
 from lifelong.schema import Several, TaskNames, Whole
 
@@ -19,6 +22,9 @@ def pack_shared(encoder: SharedNetwork, arrays: Arrays, at: str) -> Json:
     """The network, names and numbers of classes of its tasks; rows seen go to ``arrays``."""
     for number, head in enumerate(encoder.heads):
         arrays[f"{at}.seen.{number}"] = head.seen.astype(np.int64)
+    if encoder.within is not None:
+        arrays[f"{at}.within.directions"] = encoder.within.directions
+        arrays[f"{at}.within.taken"] = encoder.within.taken
     return {
         "network": pack_network(encoder.network, arrays, f"{at}.network"),
         "tasks": packed(_NAMES, encoder.tasks, f"{at}.tasks"),
@@ -57,4 +63,21 @@ def unpack_shared(
     )
     fits = made.n_answers <= sum(classes)
     expect(fits, at, "answers about classes of no task")
-    return SharedNetwork(made, tuple(heads))
+    within = _unpack_within(arrays, f"{at}.within", n_columns(made, in_shape) - made.n_answers)
+    return SharedNetwork(made, tuple(heads), within)
+
+
+def _unpack_within(arrays: Arrays, at: str, width: int) -> WithinClass | None:
+    """Files from before have none."""
+    if f"{at}.directions" not in arrays:
+        return None
+    directions = arrays.take(f"{at}.directions")
+    taken = arrays.take(f"{at}.taken")
+    fits = directions.dtype == np.float32 and directions.ndim == 2
+    expect(fits, f"{at}.directions", "is no matrix of numbers")
+    expect(len(directions) == width, f"{at}.directions", "has other columns than the network")
+    fits = taken.dtype == np.float32 and taken.shape == directions.shape[1:]
+    expect(fits, f"{at}.taken", "has no number for each direction")
+    for name, numbers in (("directions", directions), ("taken", taken)):
+        expect(bool(np.isfinite(numbers).all()), f"{at}.{name}", "is not finite")
+    return WithinClass(directions, taken)
