@@ -1,7 +1,7 @@
 """Coverage-guided fuzzing of the read path, for ``make soak``; atheris is in the extra ``soak``.
 
 The first byte of an input chooses what the rest is: a file of arrays, a manifest without its seal,
-or an encoder's file whose checksum fits its name.
+or an encoder's file whose checksum fits its name. Arguments: a folder of inputs, then libFuzzer's.
 """
 
 import sys
@@ -51,14 +51,14 @@ def _load(files: dict[str, bytes]) -> None:
 
 
 def main() -> None:
-    """Start from what a saved learner looks like."""
-    corpus = Path(tempfile.mkdtemp())
+    """Start from what a saved learner looks like, and from what is in the folder already."""
+    corpus = Path(sys.argv[1])
     manifest = INTACT["manifest.json"].rsplit(b",\n", 1)[0] + b"}"
     for number, seed in enumerate(
         [b"\x00" + INTACT[ENCODER], b"\x90" + manifest, b"\xd0" + INTACT[ENCODER]]
     ):
-        (corpus / str(number)).write_bytes(seed)
-    atheris.Setup([sys.argv[0], str(corpus), *sys.argv[1:]], one_input)
+        (corpus / f"seed-{number}").write_bytes(seed)
+    atheris.Setup(sys.argv, one_input)
     atheris.Fuzz()
 
 
