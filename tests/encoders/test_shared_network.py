@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from lifelong.encoders.network import NetworkEncoder
-from lifelong.encoders.shared_network import RowsOfTask, fit_shared_network, shortened
+from lifelong.encoders.several_tasks import RowsOfTask
+from lifelong.encoders.shared_network import fit_shared_network, shortened
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.warm_start import learnt_layers
 

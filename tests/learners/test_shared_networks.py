@@ -45,8 +45,32 @@ def test_new_shared_networks_come_with_every_task_and_replace_those_before():
     for number in range(3):
         made.partial_fit(*images(number), task=f"t{number}")
         names = {1: "shared by 1 task"}.get(number + 1, f"shared by {number + 1} tasks")
-        assert made.knowledge_.shared == (names, f"{names} (2)")
-        assert tuple(made.encoders_) == made.knowledge_.shared
+        assert made.knowledge_.shared[:2] == (names, f"{names} (2)")
+        assert set(made.encoders_) == set(made.knowledge_.shared)
+
+
+def test_new_patches_are_found_whenever_tasks_have_doubled():
+    made = learner(1)
+    found = []
+    for number in range(5):
+        made.partial_fit(*images(number), task=f"t{number}")
+        found.append(made.knowledge_.shared[-1])
+        assert len(made.knowledge_.shared) == 3
+    assert found == [
+        "patches of 1 task",
+        "patches of 2 tasks",
+        "patches of 2 tasks",
+        "patches of 4 tasks",
+        "patches of 4 tasks",
+    ]
+
+
+def test_flat_rows_have_no_patches():
+    made = SillyNetwork.best(network=(8,), epochs=2, shared=1, random_state=0)
+    rng = np.random.default_rng(0)
+    for task in "ab":
+        made.partial_fit(rng.random((40, 5)), np.arange(40) % 2, task=task)
+    assert list(made.encoders_) == ["shared by 2 tasks", "shared by 2 tasks (2)"]
 
 
 def test_shared_networks_differ():
@@ -54,14 +78,32 @@ def test_shared_networks_differ():
     assert not np.array_equal(first, second)
 
 
-def test_a_task_reads_the_shared_networks_and_no_other_task_s():
-    for channel in FIVE.channels_.values():
-        assert set(channel.reads) == set(FIVE.knowledge_.shared)
+def test_a_task_reads_its_own_network_the_shared_ones_and_no_other_task_s():
+    assert len(FIVE.knowledge_.shared) == 3  # two networks, and patches
+    for task, channel in FIVE.channels_.items():
+        assert set(channel.reads) == {task, *FIVE.knowledge_.shared}
+
+
+def test_with_one_unit_a_task_reads_what_is_shared_alone():
+    reads = {"shared by 3 tasks", "shared by 3 tasks (2)", "patches of 2 tasks"}
+    for channel in learnt(3, shared=1).channels_.values():
+        assert set(channel.reads) == reads
+
+
+def test_the_own_network_of_a_task_is_that_of_a_learner_that_shares_nothing():
+    X, _ = images(9)
+    apart = learnt(5, shared=None)
+    for task in FIVE.tasks_:
+        np.testing.assert_array_equal(
+            FIVE.encoders_[task].encode(X), apart.encoders_[task].encode(X)
+        )
+
+
+def test_there_are_never_more_encoders_than_a_task_reads():
+    made = learnt(2, shared=4)
+    assert len(made.knowledge_.shared) == MOST_READ - 1
+    for channel in made.channels_.values():
         assert len(channel.reads) == MOST_READ
-
-
-def test_there_are_never_more_shared_networks_than_a_task_reads():
-    assert len(learnt(1, shared=3).encoders_) == MOST_READ
 
 
 @pytest.fixture
@@ -80,9 +122,9 @@ def test_a_task_in_between_reads_its_own_network_until_the_next_shared_one(rarel
 
 
 def test_a_task_in_between_reads_no_more_networks_than_others(rarely):
-    made = learnt(3, shared=2)
-    assert len(made.knowledge_.shared) == MOST_READ
-    assert len(made.channels_["t2"].reads) == MOST_READ
+    for shared in (1, 2, 3):
+        made = learnt(3, shared=shared)
+        assert len(made.channels_["t2"].reads) == MOST_READ
 
 
 def test_among_many_tasks_shared_networks_come_with_a_tenth_more():
@@ -103,16 +145,41 @@ def test_every_encoder_that_is_kept_is_read_by_some_task():
 
 def test_rows_that_test_one_network_of_a_task_were_held_out_by_all():
     channel = FIVE.channels_["t2"]
-    first, *others = [channel.views[name].in_bag for name in FIVE.knowledge_.shared]
+    networks = ["t2", *FIVE.knowledge_.shared[:2]]
+    first, *others = [channel.views[name].in_bag for name in networks]
     assert 0 < first.sum() < len(first)
     for in_bag in others:
         np.testing.assert_array_equal(in_bag, first)
 
 
+def test_patches_have_looked_at_no_label_that_networks_have_not():
+    patches = FIVE.knowledge_.shared[-1]
+    for task, channel in FIVE.channels_.items():
+        in_bag = channel.views[task].in_bag
+        if task == "t4":  # it came after the patches
+            in_bag = np.zeros_like(in_bag)
+        np.testing.assert_array_equal(channel.views[patches].in_bag, in_bag)
+
+
 def test_a_task_in_between_has_not_been_seen_by_shared_networks(rarely):
     made = learnt(3, shared=1)
-    for name in made.knowledge_.shared:
+    for name in made.knowledge_.shared[:2]:
         assert made.channels_["t2"].views[name].in_bag is None
+
+
+@pytest.mark.parametrize("growth", [1.1, 2])
+def test_beside_own_networks_shared_ones_take_the_passes_that_are_left(monkeypatch, growth):
+    monkeypatch.setattr(shared_networks, "GROWTH", growth)
+    passes = []
+
+    def counted(recipe, share, n_rows, n_tasks=1):
+        passes.append(2 * share * n_rows)
+        return shortened(recipe, share, n_rows, n_tasks)
+
+    monkeypatch.setattr(shared_network, "shortened", counted)
+    made = learnt(4, shared=2)
+    n_rows = sum(stored.in_bag.sum() for stored in made.memory_.values())
+    assert sum(passes) == pytest.approx((2 - 1) * n_rows)
 
 
 @pytest.mark.parametrize("growth", [1.1, 2])
@@ -185,11 +252,12 @@ def test_shared_networks_of_files_from_before_are_read_as_they_were(tmp_path):
     X, _ = images(9)
     first = learnt(3)
     known = first.knowledge_
-    before = {name: replace(known.encoders[name], within=None) for name in known.shared}
+    networks = known.shared[:2]
+    before = {name: replace(known.encoders[name], within=None) for name in networks}
     first.knowledge_ = replace(known, encoders=merged(known.encoders, before))
     save(first, tmp_path / "model")
     loaded = load(tmp_path / "model")
-    for name in known.shared:
+    for name in networks:
         assert loaded.encoders_[name].within is None
     np.testing.assert_array_equal(
         loaded.predict_proba(X, task="t1"), first.predict_proba(X, task="t1")
@@ -223,26 +291,42 @@ def test_no_shared_network_that_has_seen_a_forgotten_task_stays():
     assert set(made.tasks_) == {"t0", "t2", "t3"}
     for name in made.knowledge_.shared:
         assert "t1" not in made.encoders_[name].tasks
+    reads = {"shared by 3 tasks", "shared by 3 tasks (2)", "patches of 3 tasks"}
     for task in made.tasks_:
-        assert list(made.channels_[task].reads) == ["shared by 3 tasks", "shared by 3 tasks (2)"]
+        assert set(made.channels_[task].reads) == reads
+
+
+def test_a_forgotten_task_takes_its_own_network_with_it_and_no_other_s():
+    X, _ = images(9)
+    made = learnt(4, shared=2)
+    kept = made.encoders_["t2"].encode(X)
+    made.forget("t1", encoder=True)
+    assert set(made.encoders_) == {"t0", "t2", "t3", *made.knowledge_.shared}
+    np.testing.assert_array_equal(made.encoders_["t2"].encode(X), kept)
+    for name in made.knowledge_.shared:
+        assert "t1" not in made.encoders_[name].tasks
+    for task, channel in made.channels_.items():
+        assert set(channel.reads) == {task, *made.knowledge_.shared}
 
 
 def test_the_last_task_that_is_left_has_a_network_that_has_seen_it_alone():
     made = learnt(2, shared=1)
     made.forget("t0", encoder=True)
-    assert list(made.encoders_) == ["shared by 1 task", "shared by 1 task (2)"]
+    reads = ["shared by 1 task", "shared by 1 task (2)", "patches of 1 task"]
+    assert list(made.encoders_) == reads
     assert made.score(*images(101), task="t1") > 0.7
 
 
-def test_alone_is_not_for_networks_that_began_at_a_shared_one():
+def test_alone_is_not_for_tasks_that_share_networks():
     assert FIVE.alone("t4") is None
+    assert learnt(2, shared=1).alone("t1") is None
 
 
 def test_explain_asks_the_networks_that_a_task_reads_about_rows_that_none_has_seen():
     explained = FIVE.explain("t2")
     n_held_out = 40 - int(FIVE.memory_["t2"].in_bag.sum())
     assert explained.rows.tolist() == [n_held_out]
-    assert set(explained.encoders) == set(FIVE.knowledge_.shared)
+    assert set(explained.encoders) == {"t2", *FIVE.knowledge_.shared}
 
 
 @pytest.mark.parametrize(

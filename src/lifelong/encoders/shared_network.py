@@ -6,40 +6,26 @@ test it from those that cannot.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from lifelong._labels import Codes
 from lifelong._validation import Rows
 from lifelong.encoders.base import Mask
 from lifelong.encoders.network import FittedNetwork, NetworkEncoder
+from lifelong.encoders.several_tasks import (
+    HeadOfTask,
+    RowsOfTask,
+    classes_of_all,
+    even_sample,
+    heads_of,
+)
 from lifelong.encoders.within_class import MOST_ROWS, WithinClass, within_class
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import Start, n_steps
 from lifelong.tasks.base import TaskName
-
-
-class RowsOfTask(NamedTuple):
-    """Rows of one task, for a network that is shared."""
-
-    task: TaskName
-    X: Rows  # (n, …)
-    y: Codes  # (n,)
-    rows: NDArray[np.intp]  # (n,): their numbers in the task's history
-    in_bag: Mask  # (n,): those that it may train on
-    n_classes: int
-    weights: NDArray[np.float64] | None = None  # (n,)
-
-
-class HeadOfTask(NamedTuple):
-    """What a shared network knows of one task."""
-
-    task: TaskName
-    n_classes: int
-    seen: NDArray[np.intp]  # numbers of the task's rows that it has trained on, in order
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,36 +129,23 @@ def fit_shared_network(
     -------
     SharedNetwork
     """
-    firsts = np.cumsum([0, *(rows.n_classes for rows in of_tasks)])
-    labels = [first + rows.y for first, rows in zip(firsts, of_tasks, strict=False)]
-    y = np.concatenate(labels)
-    X = np.concatenate([rows.X for rows in of_tasks])
-    in_bag = np.concatenate([rows.in_bag for rows in of_tasks])
     start = None
     if previous is not None:
         start = Start(previous.body, _same_answers(previous, of_tasks))
     network = encoder.fit(
-        X,
-        y,
-        in_bag=in_bag,
+        np.concatenate([rows.X for rows in of_tasks]),
+        classes_of_all(of_tasks),
+        in_bag=np.concatenate([rows.in_bag for rows in of_tasks]),
         rng=rng,
         weights=_joined_weights(of_tasks),
         start=start,
     )
-    heads = [
-        HeadOfTask(rows.task, rows.n_classes, np.sort(rows.rows[rows.in_bag])) for rows in of_tasks
-    ]
     within = None
     if len(of_tasks) > 1:  # a task's own rows tell its channel nothing new
-        within = _within(network, X[in_bag], y[in_bag])
-    return SharedNetwork(network, tuple(heads), within)
-
-
-def _within(network: FittedNetwork, X: Rows, y: Codes) -> WithinClass | None:
-    """What an even sample of the rows says of the hidden layers."""
-    chosen = np.linspace(0, len(X), min(len(X), MOST_ROWS), endpoint=False).astype(int)
-    Z = network.encode(X[chosen])
-    return within_class(Z[:, : Z.shape[1] - network.n_answers], y[chosen])
+        X, y = even_sample(of_tasks, MOST_ROWS)
+        Z = network.encode(X)
+        within = within_class(Z[:, : Z.shape[1] - network.n_answers], y)
+    return SharedNetwork(network, heads_of(of_tasks), within)
 
 
 def shortened(recipe: Recipe, share: float, n_rows: int, n_tasks: int = 1) -> Recipe:

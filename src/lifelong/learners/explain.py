@@ -14,6 +14,7 @@ from lifelong._random import generator
 from lifelong._validation import check_count
 from lifelong.channels.base import FittedChannel, RandomChannel, Seen, no_counts
 from lifelong.encoders.base import (
+    FittedEncoder,
     RemembersRows,
     Representation,
     has_ability,
@@ -138,19 +139,32 @@ def explain(
         for name in names:
             trials[name] = list(_stored(learner._parts(), known, name, folds))
     named = {known.address(name): name for name in known.tasks}
-    rows_of_table = [_of_task(known, name, found) for name, found in trials.items()]
+    read = {encoder for name in trials for encoder in _read(known, name)}
+    encoders = tuple(encoder for encoder in known.encoders if encoder in read)
+    rows_of_table = [_of_task(known, name, encoders, found) for name, found in trials.items()]
     columns = [np.array(column) for column in zip(*rows_of_table, strict=True)]
     accuracy, before, alone, beside, without, n_rows = columns
-    shown = tuple(named.get(encoder, encoder) for encoder in known.encoders)
+    shown = tuple(named.get(encoder, encoder) for encoder in encoders)
     return Explanation(tuple(trials), shown, accuracy, before, alone, beside, without, n_rows)
 
 
-def _of_task(known: Knowledge, task: TaskName, trials: Sequence[Trial]) -> tuple[Any, ...]:
-    encoders: Subset = tuple(known.encoders)
+def _read(known: Knowledge, task: TaskName) -> Mapping[TaskName, FittedEncoder]:
+    """The encoders that a task may read: all, or few where tasks share networks."""
+    if known.shared:
+        return read_by(known, task)
+    return known.encoders
+
+
+def _of_task(
+    known: Knowledge, task: TaskName, encoders: Subset, trials: Sequence[Trial]
+) -> tuple[Any, ...]:
     own = tuple(name for name in encoders if name == known.address(task))
     n = sum(len(trial.y) for trial in trials)
 
-    def accuracy(chosen: Subset) -> float:
+    read = _read(known, task)
+
+    def accuracy(names: Subset) -> float:
+        chosen = tuple(name for name in names if name in read)
         if not chosen:
             return float(known.tasks[task].class_shares.max())
         return sum(trial.hits(chosen) for trial in trials) / n
@@ -168,7 +182,7 @@ def _given(learner: "Silly", known: Knowledge, task: TaskName, X: Any, y: Any) -
     code = {label: position for position, label in enumerate(classes)}
     labels = check_labels(y, n_rows=len(rows)).tolist()
     truth = np.array([code.get(label, -1) for label in labels])
-    representations = represent(known.encoders, rows, learner.n_jobs)
+    representations = represent(_read(known, task), rows, learner.n_jobs)
     return Trial(known.channels[task], representations, truth, known.shares)
 
 
@@ -189,10 +203,8 @@ def _stored(parts: Parts, known: Knowledge, task: TaskName, folds: int) -> Itera
     in_bag = None
     if own in known.encoders:
         in_bag = stored.in_bag
-    encoders = known.encoders
-    if known.shared:  # a task reads few, and has learnt nothing from the others
-        encoders = read_by(known, task)
-    shown = represent(known.encoders, stored.X, parts.n_jobs)
+    encoders = _read(known, task)
+    shown = represent(encoders, stored.X, parts.n_jobs)
     honest = dict(shown)
     unseen = np.ones(len(stored.y), dtype=bool)
     if in_bag is not None and in_bag.ndim == 2:

@@ -1,18 +1,23 @@
 """Networks that all tasks share.
 
 Shared networks go on with every task: each begins where the one before has ended, which it
-replaces, and trains on the stored rows of all tasks. There are two for each unit of ``shared``, at
-most :data:`MOST_READ`, which differ by their random numbers: two that train half as long tell more
-than one. A task reads all of them. Rows that it holds out are held out by all, so that they can
-test all.
+replaces, and trains on the stored rows of all tasks. With ``shared=1`` there are two, which differ
+by their random numbers: two that train half as long tell more than one. From ``shared=2`` on each
+task also has a network of its own, which no other task reads and which stays as it is: a task with
+little in common with others loses nothing. The rest is for shared networks, two for each further
+unit. Rows that a task holds out are held out by all of its networks, so that they can test all.
 
-Row passes: ``shared`` times as many as the new rows alone would take with the same recipe, but over
-all rows, and divided among the networks. All together that is ``shared`` times what a network per
-task would take.
+Of images, a task also reads patches that those of all tasks are made of
+(:mod:`lifelong.encoders.patches`); new ones are found whenever tasks have doubled. A task reads at
+most :data:`MOST_READ` encoders.
+
+Row passes: ``shared`` times as many as the new rows alone would take with the same recipe, one of
+them in the task's own network if it has one, the others over all rows and divided among the shared
+networks. All together that is ``shared`` times what a network per task would take.
 
 From :data:`GROWTH` on, new shared networks come only when there are a tenth more tasks; else every
-task would have to read every one. A task in between trains a network of its own, which begins at a
-shared one, and serves until the next.
+task would have to read every one. A task in between that would have no network of its own trains
+one that begins at a shared one, and serves until the next. Patches take no passes.
 """
 
 from collections.abc import Sequence
@@ -24,6 +29,7 @@ import numpy as np
 from lifelong._random import generator
 from lifelong.channels.base import no_counts
 from lifelong.encoders.base import FittedEncoder, Mask, RemembersRows
+from lifelong.encoders.several_tasks import RowsOfTask
 from lifelong.learners.algorithms import (
     Parts,
     TaskView,
@@ -38,14 +44,17 @@ from lifelong.tasks.base import TaskName
 
 if TYPE_CHECKING:
     from lifelong.encoders.network import NetworkEncoder
-    from lifelong.encoders.shared_network import RowsOfTask, SharedNetwork
+    from lifelong.encoders.shared_network import SharedNetwork
 
 MOST_READ = 4
-"""Networks that a task reads, and a prediction takes."""
+"""Encoders that a task reads, and a prediction takes."""
 
 NETWORKS_PER_UNIT = 2
 """Shared networks for each unit of ``shared``: chosen on held-out training rows of CIFAR-100, where
 two of half the passes were more accurate than one of all of them."""
+
+KEPT_FROM = 2
+"""From this ``shared`` on, one unit is for a network of each task's own."""
 
 OWN_PASSES = 0.2
 """Of the passes over a task's rows, for an own network that begins at a shared one."""
@@ -62,7 +71,7 @@ def learn(known: Knowledge, lesson: Lesson, parts: Parts) -> Knowledge:
     if lesson.task in known.tasks:
         return extend(known, lesson, parts)
     own = None
-    if not is_due(known, n_new=1):
+    if keeps_own(parts) or not is_due(known, n_new=1):
         own = train_own(known, lesson, parts)
     in_bag = split(known, lesson, parts)
     known = add_task(known, lesson, parts, own)
@@ -78,18 +87,25 @@ def split(known: Knowledge, lesson: Lesson, parts: Parts) -> Mask:
     return parts.encoder.split(lesson.y, rng=rng)
 
 
+def keeps_own(parts: Parts) -> bool:
+    """Whether each task has a network of its own for good."""
+    assert parts.shared is not None
+    return parts.shared >= KEPT_FROM
+
+
 def train_own(known: Knowledge, lesson: Lesson, parts: Parts) -> Trained:
-    """Algorithm 1 with a network that begins at a shared one."""
+    """Algorithm 1; a network that serves until the next shared ones begins at one of them."""
     from lifelong.encoders.shared_network import shortened
     from lifelong.nets.training import Start
 
-    assert parts.shared is not None
     rng = generator(known.seed, known.free_address(lesson.task), "encoder")
     encoder = cast("NetworkEncoder", parts.encoder)
     in_bag = encoder.split(lesson.y, rng=rng)
-    passes = min(1.0, OWN_PASSES * parts.shared)
-    recipe = shortened(encoder.recipe, passes, int(in_bag.sum()))
-    start = Start(shared_network(known, 0).body)
+    recipe = encoder.recipe
+    start = None
+    if not keeps_own(parts):
+        recipe = shortened(recipe, OWN_PASSES, int(in_bag.sum()))
+        start = Start(shared_network(known, 0).body)
     fitted = replace(encoder, recipe=recipe).fit(
         lesson.X, lesson.y, in_bag=in_bag, rng=rng, weights=lesson.weights, start=start
     )
@@ -142,48 +158,100 @@ def is_due(known: Knowledge, n_new: int = 0) -> bool:
 def share(known: Knowledge, parts: Parts) -> Knowledge:
     """Train networks on the stored rows of all tasks; every task learns to read them (Algorithm 3).
 
-    They take the place of the shared networks that there are, and of tasks' own.
+    They take the place of the shared networks that there are, and of tasks' own that were to serve
+    until now. So do patches, if it is time for new ones.
     """
+    kept = keeps_own(parts)
+    of_tasks = [rows_of(known, task) for task in known.memory]
+    made = train_shared(known, of_tasks, parts)
+    patches = patches_of(known)
+    gone = [name for name in known.encoders if name not in patches]
+    if kept:
+        gone = [name for name in gone if name in known.shared]
+    if are_images(known) and is_time_for_patches(known, len(of_tasks)):
+        gone += patches
+        patches = ()
+        made |= find_patches(known, of_tasks, parts)
+    for name in gone:
+        known = known.without_encoder(name)
+    views = {}
+    for task, rows in known.memory.items():
+        view = TaskView(known.channels[task], known.densities.get(task))
+        for name, encoder in made.items():
+            view = see(view, rows, name, encoder, known, task, parts)
+        views[task] = view
+    known = with_views(known, views)
+    return replace(known, encoders=merged(known.encoders, made), shared=(*made, *patches))
+
+
+def train_shared(
+    known: Knowledge, of_tasks: Sequence[RowsOfTask], parts: Parts
+) -> dict[TaskName, FittedEncoder]:
+    """New shared networks by name; each goes on where one before has ended."""
     from lifelong.encoders.shared_network import fit_shared_network, shortened
 
     assert parts.shared is not None
     encoder = cast("NetworkEncoder", parts.encoder)
-    of_tasks = [rows_of(known, task) for task in known.memory]
     n_rows = sum(int(rows.in_bag.sum()) for rows in of_tasks)
-    n_networks = min(MOST_READ, NETWORKS_PER_UNIT * parts.shared)
-    passes = new_share(known, of_tasks) * parts.shared / n_networks
+    kept = keeps_own(parts)
+    units = parts.shared - kept
+    n_networks = min(MOST_READ - kept - are_images(known), NETWORKS_PER_UNIT * units)
+    passes = new_share(known, of_tasks, kept) * units / n_networks
     recipe = shortened(encoder.recipe, passes, n_rows, len(of_tasks))
     encoder = replace(encoder, recipe=recipe)
+    n_before = len(known.shared) - len(patches_of(known))
     made: dict[TaskName, FittedEncoder] = {}
     for number in range(n_networks):
         previous = None
-        if number < len(known.shared):
+        if number < n_before:
             previous = shared_network(known, number)
-        name = known.free_address(_name(len(of_tasks)), list(made))
+        name = known.free_address(f"shared by {_number(of_tasks)}", list(made))
         rng = generator(known.seed, name, "encoder")
         made[name] = fit_shared_network(of_tasks, encoder, rng=rng, previous=previous)
-    for old in list(known.encoders):
-        known = known.without_encoder(old)
-    views = {}
-    for task, rows in known.memory.items():
-        view = TaskView(known.channels[task], known.densities.get(task))
-        for name, network in made.items():
-            view = see(view, rows, name, network, known, task, parts)
-        views[task] = view
-    known = with_views(known, views)
-    return replace(known, encoders=made, shared=tuple(made))
+    return made
 
 
-def _name(n_tasks: int) -> TaskName:
-    if n_tasks == 1:
-        return "shared by 1 task"
-    return f"shared by {n_tasks} tasks"
+def are_images(known: Knowledge) -> bool:
+    """Whether rows are images (c, h, w)."""
+    return len(known.in_shape) == 3
 
 
-def new_share(known: Knowledge, of_tasks: Sequence["RowsOfTask"]) -> float:
+def patches_of(known: Knowledge) -> tuple[TaskName, ...]:
+    """The name of the patches that all tasks read; none before the first."""
+    from lifelong.encoders.patches import FittedPatches
+
+    return tuple(n for n in known.shared if isinstance(known.encoders[n], FittedPatches))
+
+
+def is_time_for_patches(known: Knowledge, n_tasks: int) -> bool:
+    """Whether there are none, or tasks have doubled since."""
+    for name in patches_of(known):
+        return n_tasks >= 2 * len(cast(RemembersRows, known.encoders[name]).tasks)
+    return True
+
+
+def find_patches(
+    known: Knowledge, of_tasks: Sequence[RowsOfTask], parts: Parts
+) -> dict[TaskName, FittedEncoder]:
+    """New patches by name, from the stored rows of all tasks."""
+    from lifelong.encoders.patches import fit_patches
+
+    name = known.free_address(f"patches of {_number(of_tasks)}")
+    rng = generator(known.seed, name, "encoder")
+    device = cast("NetworkEncoder", parts.encoder).device
+    return {name: fit_patches(of_tasks, rng=rng, device=device)}
+
+
+def _number(of_tasks: Sequence[RowsOfTask]) -> str:
+    if len(of_tasks) == 1:
+        return "1 task"
+    return f"{len(of_tasks)} tasks"
+
+
+def new_share(known: Knowledge, of_tasks: Sequence[RowsOfTask], kept: bool) -> float:
     """Of all rows to train on, those that shared networks have not trained on.
 
-    Less the passes that went into own networks of their tasks.
+    Less the passes that went into own networks that are not kept.
     """
     before = None
     if known.shared:
@@ -198,17 +266,15 @@ def new_share(known: Knowledge, of_tasks: Sequence["RowsOfTask"]) -> float:
         n_rows += len(numbers)
         if seen is not None:
             n_new += float(np.sum(~seen))
-        elif rows.task in known.encoders:
+        elif rows.task in known.encoders and not kept:
             n_new += (1 - OWN_PASSES) * len(numbers)
         else:
             n_new += len(numbers)
     return n_new / n_rows
 
 
-def rows_of(known: Knowledge, task: TaskName) -> "RowsOfTask":
+def rows_of(known: Knowledge, task: TaskName) -> RowsOfTask:
     """A task's stored rows, and which of them networks may train on."""
-    from lifelong.encoders.shared_network import RowsOfTask
-
     stored = known.memory[task]
     assert stored.in_bag is not None
     return RowsOfTask(
@@ -248,7 +314,8 @@ def forget(known: Knowledge, address: TaskName, parts: Parts) -> Knowledge:
             return known.without_encoder(address)
         return known
     for name in list(known.encoders):
-        known = known.without_encoder(name)
+        if name in known.shared or name == address or not keeps_own(parts):
+            known = known.without_encoder(name)
     if not known.memory:
         return known
     return share(known, parts)

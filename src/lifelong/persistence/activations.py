@@ -17,7 +17,12 @@ _GROWTH = 256  # or so many for each number of the row
 def check_activations(hollow: nn.Module, in_shape: tuple[int, ...]) -> None:
     """Refuse a network (without memory) that makes far more of a row than there is in it."""
     row = torch.empty(1, *in_shape, device="meta")
-    _passed(hollow, row, max(_MOST, _GROWTH * math.prod(in_shape)))
+    _passed(hollow, row, most_of_a_row(in_shape))
+
+
+def most_of_a_row(in_shape: tuple[int, ...]) -> int:
+    """How many numbers there may be between two layers."""
+    return max(_MOST, _GROWTH * math.prod(in_shape))
 
 
 def _passed(network: nn.Module, x: torch.Tensor, most: int) -> torch.Tensor:

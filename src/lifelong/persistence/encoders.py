@@ -34,6 +34,7 @@ ENCODERS = {
     "forest": "lifelong.encoders.forest:FittedForest",
     "network": "lifelong.encoders.network:FittedNetwork",
     "pretrained": "lifelong.encoders.pretrained:FittedPretrained",
+    "patches": "lifelong.encoders.patches:FittedPatches",
     "shared-network": "lifelong.encoders.shared_network:SharedNetwork",
 }
 """The encoders that can be saved, by the word that stands for them in a file."""
@@ -64,6 +65,10 @@ def pack_encoder(encoder: FittedEncoder, in_shape: tuple[int, ...], arrays: Arra
         from lifelong.persistence import shared_networks
 
         content = shared_networks.pack_shared(found, arrays, word)
+    elif word == "patches":
+        from lifelong.persistence import patches
+
+        content = patches.pack_patches(found, arrays, word)
     elif word == "pretrained":
         from lifelong.persistence import pretrained
 
@@ -100,6 +105,10 @@ def unpack_encoder(
         trainer = getattr(learner, "encoder", None)
         settings = encoder_to_json(trainer)
         encoder = pretrained.unpack_fitted(content, arrays, "layers", trainer, settings, device)
+    elif kind == "patches":
+        from lifelong.persistence import patches
+
+        encoder = patches.unpack_patches(content, arrays, kind, in_shape, device=device)
     elif kind == "shared-network":
         from lifelong.persistence import shared_networks
 
@@ -127,6 +136,8 @@ def encoder_shape(encoder: FittedEncoder, in_shape: tuple[int, ...]) -> EncoderS
         from lifelong.persistence import pretrained
 
         return EncoderShape(pretrained.n_columns(found), 0)
+    if word == "patches":
+        return EncoderShape(found.body.n_columns(in_shape), 0)
     if word == "shared-network":
         found = found.network
     from lifelong.persistence import networks

@@ -4,33 +4,24 @@ of one class differ by.
 
 from typing import Any
 
-import numpy as np
-
-from lifelong.encoders.shared_network import HeadOfTask, SharedNetwork
-from lifelong.encoders.within_class import WithinClass
+from lifelong.encoders.shared_network import SharedNetwork
 from lifelong.persistence.checking import Arrays, expect, keys
-from lifelong.persistence.kinds import packed, unpacked
 from lifelong.persistence.networks import n_columns, pack_network, unpack_network
+from lifelong.persistence.several_tasks import (
+    pack_heads,
+    pack_within,
+    unpack_heads,
+    unpack_within,
+)
 from lifelong.persistence.text import Json
-from lifelong.schema import Several, TaskNames, Whole
-
-_NAMES = Several(TaskNames(), least=1)
-_COUNTS = Several(Whole(1, 2**31), least=1)
 
 
 def pack_shared(encoder: SharedNetwork, arrays: Arrays, at: str) -> Json:
     """The network, names and numbers of classes of its tasks; rows seen go to ``arrays``."""
-    for number, head in enumerate(encoder.heads):
-        arrays[f"{at}.seen.{number}"] = head.seen.astype(np.int64)
-    if encoder.within is not None:
-        arrays[f"{at}.within.directions"] = encoder.within.directions
-        arrays[f"{at}.within.taken"] = encoder.within.taken
+    pack_within(encoder.within, arrays, f"{at}.within")
     return {
         "network": pack_network(encoder.network, arrays, f"{at}.network"),
-        "tasks": packed(_NAMES, encoder.tasks, f"{at}.tasks"),
-        "classes": packed(
-            _COUNTS, tuple(head.n_classes for head in encoder.heads), f"{at}.classes"
-        ),
+        **pack_heads(encoder.heads, arrays, at),
     }
 
 
@@ -45,39 +36,11 @@ def unpack_shared(
 ) -> SharedNetwork:
     """The shared network of a file; ``network`` is the user's function, where the file needs it."""
     keys(node, {"network", "tasks", "classes"}, at)
-    tasks = unpacked(_NAMES, node["tasks"], f"{at}.tasks")
-    classes = unpacked(_COUNTS, node["classes"], f"{at}.classes")
-    fits = len(classes) == len(tasks) == len(set(tasks))
-    expect(fits, at, "has other tasks than numbers of classes")
-    heads = []
-    for number, (task, n_classes) in enumerate(zip(tasks, classes, strict=True)):
-        place = f"{at}.seen.{number}"
-        seen = arrays.take(place)
-        fits = seen.dtype == np.int64 and seen.ndim == 1
-        expect(fits, place, "is no list of rows")
-        ordered = bool((np.diff(seen) > 0).all()) and (not len(seen) or seen[0] >= 0)
-        expect(ordered, place, "is no list of rows in order")
-        heads.append(HeadOfTask(task, n_classes, seen.astype(np.intp)))
+    heads = unpack_heads(node, arrays, at)
     made = unpack_network(
         node["network"], arrays, f"{at}.network", in_shape, network=network, device=device
     )
-    fits = made.n_answers <= sum(classes)
+    fits = made.n_answers <= sum(head.n_classes for head in heads)
     expect(fits, at, "answers about classes of no task")
-    within = _unpack_within(arrays, f"{at}.within", n_columns(made, in_shape) - made.n_answers)
-    return SharedNetwork(made, tuple(heads), within)
-
-
-def _unpack_within(arrays: Arrays, at: str, width: int) -> WithinClass | None:
-    """Files from before have none."""
-    if f"{at}.directions" not in arrays:
-        return None
-    directions = arrays.take(f"{at}.directions")
-    taken = arrays.take(f"{at}.taken")
-    fits = directions.dtype == np.float32 and directions.ndim == 2
-    expect(fits, f"{at}.directions", "is no matrix of numbers")
-    expect(len(directions) == width, f"{at}.directions", "has other columns than the network")
-    fits = taken.dtype == np.float32 and taken.shape == directions.shape[1:]
-    expect(fits, f"{at}.taken", "has no number for each direction")
-    for name, numbers in (("directions", directions), ("taken", taken)):
-        expect(bool(np.isfinite(numbers).all()), f"{at}.{name}", "is not finite")
-    return WithinClass(directions, taken)
+    within = unpack_within(arrays, f"{at}.within", n_columns(made, in_shape) - made.n_answers)
+    return SharedNetwork(made, heads, within)
