@@ -26,6 +26,7 @@ from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
 
 from lifelong._parallel import parallel_map
 from lifelong._validation import Rows
+from lifelong._words import shown
 from lifelong.encoders.growing_compiled import (
     Limits,
     RankedRows,
@@ -49,14 +50,16 @@ def check_tree(max_depth: Any, max_features: Any, min_samples_leaf: Any) -> dict
         "min_samples_leaf": min_samples_leaf,
     }
     for name, value in tree.items():
-        if isinstance(value, bool) or (isinstance(value, int) and value > _NO_LIMIT):
+        is_whole = isinstance(value, int | np.integer)
+        if isinstance(value, bool) or (is_whole and value > _NO_LIMIT):
             raise ParameterError(
-                f"{name}={value!r} does not fit. Whole numbers go up to {_NO_LIMIT}."
+                f"{name}={shown(value)} does not fit. Whole numbers go up to {_NO_LIMIT}."
             )
     try:
         DecisionTreeClassifier(**tree)._validate_params()
     except ValueError as error:
-        raise ParameterError(f"A parameter of the trees does not fit: {error}") from None
+        said = " ".join(str(error).split())
+        raise ParameterError(f"A parameter of the trees does not fit: {said}") from None
     return tree
 
 
