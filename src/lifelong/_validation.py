@@ -23,6 +23,9 @@ HEAVIEST = 1e12
 MOST_COUNTED = 2**53
 """Counts go this far: JSON and float64 hold every whole number up to here."""
 
+LONGEST_NUMBER = 1024
+"""Bits of a whole number that names a task: Python writes no number of thousands of digits."""
+
 MOST_TREES = 1_000_000
 """Trees of a forest, and repetitions of a measurement, go this far: more would never end."""
 
@@ -265,6 +268,8 @@ def check_task_name(task: Any) -> str | int:
     task = plain_name(task)
     if isinstance(task, bool) or not isinstance(task, str | int):
         raise InputTypeError(f"task={shown(task)} cannot name a task. Use text or a whole number.")
+    if isinstance(task, int) and task.bit_length() > LONGEST_NUMBER:
+        raise InputError("task= is a number of too many digits to name a task. Use text.")
     if isinstance(task, str) and (not task.strip() or task.endswith("\0")):
         raise InputError(
             f"task={shown(task)} cannot name a task. Use text that is not empty, or a whole number."
@@ -276,6 +281,8 @@ def check_weights(sample_weight: Any, *, n_rows: int) -> NDArray[np.float64]:
     """One number of at least 0 per row, not all of them 0."""
     check_unmasked(sample_weight, "sample_weight")
     try:
+        if np.asarray(sample_weight).dtype.kind in {*DATES, "c"}:
+            raise TypeError
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputTypeError(
@@ -342,6 +349,6 @@ def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in choices:
         known = ", ".join(map(repr, choices))
-        hint = did_you_mean(value, choices)
+        hint = did_you_mean(value, choices) if isinstance(value, str) else ""
         raise ParameterError(f"{name}={shown(value)} is unknown.{hint} Choose one of: {known}.")
     return str(value)

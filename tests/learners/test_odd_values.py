@@ -126,7 +126,7 @@ def parameters():
         yield pytest.param("classifier", "class_weight", weight, id=f"class_weight {weight!r}")
 
 
-@pytest.mark.parametrize(("kind", "name", "value"), parameters())
+@pytest.mark.parametrize(("kind", "name", "value"), [*parameters()])
 def test_a_parameter_is_learnt_and_saved_or_refused_by_name(kind, name, value, tmp_path):
     make, target = MODELS[kind]
     given = {"n_estimators": 1, "shared": False, "task_column": None, name: value}
@@ -138,7 +138,7 @@ def test_a_parameter_is_learnt_and_saved_or_refused_by_name(kind, name, value, t
         same_when_loaded(model, tmp_path)
 
 
-@pytest.mark.parametrize("name", classifier().get_params())
+@pytest.mark.parametrize("name", [*classifier().get_params()])
 @each_odd
 def test_images_refuse_the_parameters_that_tables_refuse(name, value):
     """And before a network is trained, which no test here could wait for."""
@@ -148,7 +148,7 @@ def test_images_refuse_the_parameters_that_tables_refuse(name, value):
         classifier(**given).fit(ROWS, FRAME.ill, task=TASKS)
     except LifelongError:
         with pytest.raises(LifelongError) as refused:
-            classifier(**given).fit(pictures, ["a", "b"] * 2)
+            classifier(**given).fit(pictures, ["yes", "no"] * 2)
         refused_in_a_line(refused.value, name)
 
 
@@ -175,7 +175,7 @@ def calls():
             yield pytest.param(model, target, call, argument, names, id=f"{kind} {call} {argument}")
 
 
-@pytest.mark.parametrize(("model", "target", "call", "argument", "names"), calls())
+@pytest.mark.parametrize(("model", "target", "call", "argument", "names"), [*calls()])
 @each_odd
 def test_an_argument_is_taken_or_refused_by_name(
     model, target, call, argument, names, value, tmp_path

@@ -38,6 +38,11 @@ from lifelong.exceptions import ParameterError
 
 _TREES_AT_ONCE = 16  # trees that a thread grows before it asks for more
 _DIRECTLY = frozenset({"max_depth", "max_features", "min_samples_leaf"})
+_ALLOWED = {
+    "max_depth": "a whole number of at least 1, or None",
+    "max_features": "'sqrt', 'log2', None, a whole number of at least 1, or a share up to 1.0",
+    "min_samples_leaf": "a whole number of at least 1, or a share below 1.0",
+}
 _NO_LIMIT = int(np.iinfo(np.int32).max)
 _EXAMPLE = {"max_depth": 6, "max_features": "sqrt", "min_samples_leaf": 2}
 
@@ -55,11 +60,12 @@ def check_tree(max_depth: Any, max_features: Any, min_samples_leaf: Any) -> dict
             raise ParameterError(
                 f"{name}={shown(value)} does not fit. Whole numbers go up to {_NO_LIMIT}."
             )
-    try:
-        DecisionTreeClassifier(**tree)._validate_params()
-    except ValueError as error:
-        said = " ".join(str(error).split())
-        raise ParameterError(f"A parameter of the trees does not fit: {said}") from None
+        try:
+            DecisionTreeClassifier(**{name: value})._validate_params()
+        except ValueError:
+            raise ParameterError(
+                f"{name}={shown(value)} does not fit. Give {_ALLOWED[name]}."
+            ) from None
     return tree
 
 

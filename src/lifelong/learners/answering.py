@@ -370,8 +370,8 @@ class Answering(ClassifierMixin, BaseEstimator, ABC):
         if task not in known.tasks:
             names = ", ".join(map(repr, known.tasks))
             raise UnknownTaskError(
-                f"Unknown task {task!r}. Known tasks: {names}. "
-                f"Call partial_fit(X, y, task={task!r}) first.",
+                f"Unknown task {shown(task)}. Known tasks: {names}. "
+                f"Call partial_fit(X, y, task={shown(task)}) first.",
                 see="quickstart",
             )
         return task

@@ -21,6 +21,7 @@ from lifelong._validation import (
     check_task_name,
     check_weights,
 )
+from lifelong._words import shown
 from lifelong.encoders.answers import Answers
 from lifelong.exceptions import InputError, ParameterError, UnsupportedError
 from lifelong.learners import algorithms, shared_networks
@@ -154,8 +155,8 @@ class TablesOrImages(LifelongModel):
         require("torch", extra="torch", for_what=f"{type(self).__name__} on images")
         if self.task_column is not None:
             raise ParameterError(
-                f"task_column={self.task_column!r} is a column of a table, and images have none. "
-                "Leave it out and give task=: one name for all images, or one for each."
+                f"task_column={shown(self.task_column)} is a column of a table, and images have "
+                "none. Leave it out and give task=: one name for all images, or one for each."
             )
         shared = None
         if self.shared:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lifelong._validation import Rows
+from lifelong._validation import MOST_COUNTED, Rows
 from lifelong._words import did_you_mean, shown
 from lifelong.exceptions import InputError, ParameterError, UnknownTaskError
 from lifelong.learners.table_knowledge import TableRows
@@ -30,7 +30,7 @@ def column_of_tasks(column: str | int | None, X: Any, table: Table) -> str | Non
         return column
     if not isinstance(column, int | np.integer) or isinstance(column, bool):
         raise ParameterError(f"task_column={shown(column)} is neither a name nor a position.")
-    if column < 0:
+    if not 0 <= column <= MOST_COUNTED:
         raise ParameterError(f"task_column={shown(column)} is no position: they count from 0.")
     if not is_frame(X):
         return f"x{column}"
