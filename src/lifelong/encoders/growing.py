@@ -200,7 +200,7 @@ def loops_are_as_expected() -> bool:
         limits = _limits(_EXAMPLE, *rows.X.shape)
         try:
             found = by_loops(loops, ranked, weights > 0, limits, [(0, 5)])[0]
-        except (TypeError, ValueError, AttributeError, KeyError):
+        except Exception:  # numba has many kinds of its own
             return False
         expected = _by_estimator(DecisionTreeClassifier, rows, weights, _EXAMPLE, [(0, 5)])[0]
         if not _are_the_same(found, expected):
