@@ -27,7 +27,7 @@ LONGEST_NUMBER = 1024
 """Bits of a whole number that names a task: Python writes no number of thousands of digits."""
 
 MOST_TREES = 1_000_000
-"""Trees of a forest, and repetitions of a measurement, go this far: more would never end."""
+"""Trees of a forest, and repetitions of a measurement, go this far: more would take years."""
 
 MOST_JOBS = 1024
 """No learner starts more threads: a file may have asked for them."""

@@ -264,6 +264,14 @@ def test_a_lesson_of_one_label_may_have_weights_for_others_that_are_known():
     assert list(late.classes_) == ["no", "yes"]
 
 
+def test_labels_of_several_kinds_can_be_balanced(tmp_path):
+    labels = FRAME.ill.map({"yes": "yes", "no": 0}).to_numpy()
+    model = classifier(task_column=None, class_weight="balanced")
+    model.fit(ROWS, labels, task=TASKS)
+    assert set(model.classes_) == {"yes", 0}
+    same_when_loaded(model, tmp_path)
+
+
 def test_more_folds_than_rows_leave_each_row_out_once():
     model = classifier(n_estimators=1, shared=False).fit(inputs(FRAME), FRAME.ill)
     every = model.explain(folds=8, repetitions=1)

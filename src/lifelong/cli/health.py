@@ -57,7 +57,7 @@ def health(
     if file is None and task is not None:
         raise ParameterError("--task says which task the rows of --input are from. Give --input.")
     page = out or directory / "health.html"
-    check_out(page, file, directory, among=".html")
+    check_out(page, file, directory, ending=".html")
     model = load(directory)
     if file is None or label_column is None:
         found = measure(model)

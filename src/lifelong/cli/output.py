@@ -20,7 +20,7 @@ _NO_TEXT = "backslashreplace"  # half a surrogate pair in a label, as JSON may h
 _EVERY = 5.0  # seconds between lines where nobody looks at a terminal
 
 
-def check_out(out: Path, file: Path | None, directory: Path, *, among: str = "") -> None:
+def check_out(out: Path, file: Path | None, directory: Path, *, ending: str = "") -> None:
     """Refuse an output that would take the place of what is read.
 
     Parameters
@@ -30,7 +30,7 @@ def check_out(out: Path, file: Path | None, directory: Path, *, among: str = "")
     file : Path, optional
         The rows that are read.
     directory : Path
-        The model's. What is written may lie there only if its name ends in ``among``.
+        The model's. What is written may lie there only if its name ends in ``ending``.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def check_out(out: Path, file: Path | None, directory: Path, *, among: str = "")
             f"--out {out} is the file of --input, and its rows would be lost. Give another name."
         )
     in_folder = directory.resolve() in _without_links(out).parents
-    if in_folder and not (among and out.name.endswith(among)):
+    if in_folder and not (ending and out.name.endswith(ending)):
         raise ParameterError(
             f"--out {out} lies in the folder of the model, where its own files are. Give a name"
             " elsewhere."

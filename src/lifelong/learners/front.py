@@ -211,10 +211,11 @@ class LifelongClassifier(TablesOrImages):
     ) -> NDArray[np.float64] | None:
         if self.class_weight is None:
             return weights
+        labels = known.labels.tolist()
         if isinstance(self.class_weight, dict):
-            balance = _weights_of_labels(self.class_weight, targets.tolist(), known.labels.tolist())
-        else:
-            balance = compute_sample_weight("balanced", targets)
+            balance = _weights_of_labels(self.class_weight, targets.tolist(), labels)
+        else:  # by codes: labels of several kinds cannot be sorted
+            balance = compute_sample_weight("balanced", encode_labels(targets, labels))
         if weights is not None:
             balance = balance * weights
         try:
@@ -411,11 +412,13 @@ def _weights_of_labels(
     As in scikit-learn, that is refused where another label is there that nobody knows.
     """
     without = [label for label in dict.fromkeys(targets) if label not in class_weight]
-    unknown = [label for label in class_weight if label not in set(known)]
+    there = set(known)
+    unknown = [label for label in class_weight if label not in there]
     if without and unknown:
         raise ParameterError(
-            f"class_weight has no weight for the label {without[0]!r}, and one for "
-            f"{unknown[0]!r}, which no row has had. Declare labels that come later by classes=."
+            f"class_weight has no weight for the label {shown(without[0])}, and one for "
+            f"{shown(unknown[0])}, which no row has had. Declare labels that come later: "
+            "classes=."
         )
     return np.array([class_weight.get(label, 1.0) for label in targets], dtype=np.float64)
 

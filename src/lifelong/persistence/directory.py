@@ -79,7 +79,7 @@ class Directory:
     """Reading and writing the files."""
 
     def __init__(self, path: Path | str) -> None:
-        if not isinstance(path, str | Path) or "\0" in str(path):
+        if not isinstance(path, str | os.PathLike) or "\0" in str(path):
             raise InputTypeError(f"directory={shown(path)} is no path. Give the name of a folder.")
         self.path = Path(path)
         self._lock: int | None = None  # the lock file, while this is the writer
