@@ -7,6 +7,7 @@ import typer
 
 from lifelong._extras import require
 from lifelong._terminal import console
+from lifelong._validation import MOST_JOBS
 from lifelong.evaluation.errors import ErrorTable
 
 
@@ -18,7 +19,7 @@ def demo(
     repetitions: Annotated[
         int | None, typer.Option(help="Repetitions of each stream instead of 4 to 6.", min=1)
     ] = None,
-    n_jobs: Annotated[int, typer.Option(help="Processes.")] = 2,
+    n_jobs: Annotated[int, typer.Option(help="Processes.", min=1, max=MOST_JOBS)] = 2,
 ) -> None:
     """LifelongClassifier on a table beside a model per task and a pooled one; then simulations and
     scikit-learn's digits with the paper's learners: under two minutes, no data needed.
