@@ -114,3 +114,20 @@ def test_what_is_no_model_is_said_in_a_line(command, model, place):
     assert done.exit_code == 1
     assert said.count("\n") == 1
     assert content(place) == before
+
+
+@pytest.mark.parametrize("names", ["nobody", "", "silly-f,,rf", "[red]"])
+def test_the_demo_says_at_once_that_it_knows_no_such_learner(names, place):
+    done = run("demo", "--learners", names)
+    assert is_clear_error(done)
+    assert "Unknown learner" in done.stderr
+    assert not (place / "lifelong-demo").exists()
+
+
+@pytest.mark.parametrize("command", [["run", "xor-xnor", "--smoke"], ["demo"]])
+@pytest.mark.parametrize("n_jobs", ["0", "-1", "99999999", "many"])
+def test_processes_are_counted_up_to_a_bound(command, n_jobs, place):
+    done = run(*command, "--n-jobs", n_jobs)
+    assert done.exit_code == 2
+    assert "--n-jobs" in done.stderr
+    assert not (place / "runs").exists()

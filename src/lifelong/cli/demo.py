@@ -27,13 +27,17 @@ def demo(
     require("torch", extra="torch", for_what="The demo")
     require("matplotlib", extra="report", for_what="The demo")
     from lifelong.experiments.demo import PARTS, run_demo
+    from lifelong.references.registry import find_learner
     from lifelong.report import figures
     from lifelong.report.tables import LEGEND, summary_table, write_csv
 
-    out.mkdir(parents=True, exist_ok=True)  # first: nobody wants to wait for an error
+    names = learners.split(",")
+    for name in names:  # first: nobody wants to wait for an error
+        find_learner(name)
+    out.mkdir(parents=True, exist_ok=True)
     shown = console(soft_wrap=False)
     measured: dict[str, list[ErrorTable]] = {}
-    for part, tables in run_demo(learners.split(","), repetitions, n_jobs):
+    for part, tables in run_demo(names, repetitions, n_jobs):
         measured[part.title] = tables
         title = f"{part.title}: {part.shows} ({len(tables[0].single)} repetitions)"
         shown.print(summary_table(title, tables), "")
