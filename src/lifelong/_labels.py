@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite, column_or_1d
 
 from lifelong._validation import DATES, check_unmasked
+from lifelong._words import shown
 from lifelong.exceptions import InputError, InputTypeError, InputWarning
 
 Labels = NDArray[Any]  # (n,) of anything hashable
@@ -57,7 +58,7 @@ def check_labels(y: Any, *, n_rows: int | None = None, name: str = "y") -> Label
         if labels.dtype.kind in "fc":
             assert_all_finite(labels, input_name=name)
     except ValueError as error:
-        raise InputError(str(error)) from None
+        raise InputError(str(error).splitlines()[0]) from None
     if n_rows is not None and len(labels) != n_rows:
         raise InputError(
             f"X has {n_rows} rows and {name} has {len(labels)} labels. Give one label per row."
@@ -134,9 +135,11 @@ def check_classes(classes: Any) -> list[Hashable]:
     >>> check_classes(["no", "not sure"])
     ['no', 'not sure']
     """
-    if isinstance(classes, str | bytes | Mapping | Set) or not hasattr(classes, "__iter__"):
+    no_list = isinstance(classes, str | bytes | Mapping | Set) or not hasattr(classes, "__iter__")
+    if no_list or getattr(classes, "ndim", 1) != 1:
         raise InputTypeError(
-            f"classes={classes!r} is no list of labels. Give them in order, as a list or array."
+            f"classes={shown(classes)} is no list of labels. Give them in order, as a list or"
+            " array."
         )
     if not hasattr(classes, "dtype"):
         classes = list(classes)

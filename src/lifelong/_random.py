@@ -11,7 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from lifelong._words import shown
 from lifelong.exceptions import ParameterError
+
+LARGEST_SEED = 2**128
+"""As large as numpy's own entropy; no file holds a larger one."""
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
@@ -25,16 +29,25 @@ def seed_from(random_state: RandomState) -> int:
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
+    check_random_state(random_state)
+    return int(random_state)
+
+
+def check_random_state(random_state: Any) -> None:
+    """Refuse what no randomness can come from; nothing is drawn."""
+    if random_state is None or isinstance(
+        random_state, np.random.Generator | np.random.RandomState
+    ):
+        return
     if (
         isinstance(random_state, bool)
         or not isinstance(random_state, int | np.integer)
-        or random_state < 0
+        or not 0 <= random_state <= LARGEST_SEED
     ):
         raise ParameterError(
-            f"random_state={random_state!r} is not usable. Give a whole number ≥ 0, a numpy"
-            " Generator, or None."
+            f"random_state={shown(random_state)} is not usable. Give a whole number from 0 to"
+            " 2**128, a numpy Generator, or None."
         )
-    return int(random_state)
 
 
 def generator(seed: int, *purpose: Hashable) -> np.random.Generator:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
-from lifelong._words import did_you_mean
+from lifelong._words import did_you_mean, shown
 from lifelong.exceptions import InputError, InputTypeError, ParameterError
 
 Rows = NDArray[np.float32]  # (n, p) or (n, c, h, w)
@@ -22,6 +22,12 @@ HEAVIEST = 1e12
 
 MOST_COUNTED = 2**53
 """Counts go this far: JSON and float64 hold every whole number up to here."""
+
+LONGEST_NUMBER = 1024
+"""Bits of a whole number that names a task: Python writes no number of thousands of digits."""
+
+MOST_TREES = 1_000_000
+"""Trees of a forest, and repetitions of a measurement, go this far: more would take years."""
 
 MOST_JOBS = 1024
 """No learner starts more threads: a file may have asked for them."""
@@ -261,10 +267,12 @@ def check_task_name(task: Any) -> str | int:
     """
     task = plain_name(task)
     if isinstance(task, bool) or not isinstance(task, str | int):
-        raise InputTypeError(f"task={task!r} cannot name a task. Use text or a whole number.")
+        raise InputTypeError(f"task={shown(task)} cannot name a task. Use text or a whole number.")
+    if isinstance(task, int) and task.bit_length() > LONGEST_NUMBER:
+        raise InputError("task= is a number of too many digits to name a task. Use text.")
     if isinstance(task, str) and (not task.strip() or task.endswith("\0")):
         raise InputError(
-            f"task={task!r} cannot name a task. Use text that is not empty, or a whole number."
+            f"task={shown(task)} cannot name a task. Use text that is not empty, or a whole number."
         )
     return task
 
@@ -273,8 +281,10 @@ def check_weights(sample_weight: Any, *, n_rows: int) -> NDArray[np.float64]:
     """One number of at least 0 per row, not all of them 0."""
     check_unmasked(sample_weight, "sample_weight")
     try:
+        if np.asarray(sample_weight).dtype.kind in {*DATES, "c"}:
+            raise TypeError
         weights = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputTypeError(
             "sample_weight is not numbers. Give one number of at least 0 per row."
         ) from None
@@ -298,25 +308,27 @@ def check_weights(sample_weight: Any, *, n_rows: int) -> NDArray[np.float64]:
 def check_share(value: float, name: str) -> float:
     """A number in [0, 1]."""
     if (
-        not isinstance(value, int | float | np.number)
+        not isinstance(value, int | float | np.integer | np.floating)
         or isinstance(value, bool)
         or not 0 <= value <= 1
     ):
-        raise ParameterError(f"{name}={value!r} is not a share. Give a number from 0 to 1.")
+        raise ParameterError(f"{name}={shown(value)} is not a share. Give a number from 0 to 1.")
     return float(value)
 
 
-def check_count(value: int | None, name: str, *, optional: bool = False) -> int | None:
+def check_count(
+    value: int | None, name: str, *, optional: bool = False, most: int = MOST_COUNTED
+) -> int | None:
     """A whole number of at least one (or None where that means no limit)."""
     if value is None and optional:
         return None
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         choice = ", or None for no limit" if optional else ""
         raise ParameterError(
-            f"{name}={value!r} is too small or no whole number. Give at least 1{choice}."
+            f"{name}={shown(value)} is too small or no whole number. Give at least 1{choice}."
         )
-    if value > MOST_COUNTED:
-        raise ParameterError(f"{name}={value!r} is too large. Give at most {MOST_COUNTED}.")
+    if value > most:
+        raise ParameterError(f"{name}={shown(value)} is too large. Give at most {most}.")
     return int(value)
 
 
@@ -327,16 +339,16 @@ def check_jobs(n_jobs: Any) -> int | None:
     whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
     if not whole or not 1 <= abs(int(n_jobs)) <= MOST_JOBS:
         raise ParameterError(
-            f"n_jobs={n_jobs!r} is no number of threads. Give a whole number from 1 to {MOST_JOBS},"
-            " or -1 for all cores."
+            f"n_jobs={shown(n_jobs)} is no number of threads. Give a whole number from 1 to"
+            f" {MOST_JOBS}, or -1 for all cores."
         )
     return int(n_jobs)
 
 
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     """One of a few words."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         known = ", ".join(map(repr, choices))
-        hint = did_you_mean(value, choices)
-        raise ParameterError(f"{name}={value!r} is unknown.{hint} Choose one of: {known}.")
+        hint = did_you_mean(value, choices) if isinstance(value, str) else ""
+        raise ParameterError(f"{name}={shown(value)} is unknown.{hint} Choose one of: {known}.")
     return str(value)

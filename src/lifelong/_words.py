@@ -1,7 +1,26 @@
-"""Words that people type: which known one was meant."""
+"""Words that people type: which known one was meant, and how messages show what was given."""
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+_LONGEST = 100  # letters of a value in a message
+
+
+def shown(value: object) -> str:
+    """A value in a message: its ``repr``, on one line and not too long.
+
+    >>> shown("a word"), shown(10**5000)
+    ("'a word'", 'an int')
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of more digits than Python writes out
+        return "an int"
+    line = re.sub(r"\s*\n\s*", " ", text)
+    if len(line) > _LONGEST:
+        return f"{line[:_LONGEST]}…"
+    return line
 
 
 def did_you_mean(word: object, known: Iterable[object]) -> str:

@@ -34,6 +34,19 @@ def same(one: list[Tree], other: list[Tree]) -> bool:
     )
 
 
+LARGEST = float(np.finfo(np.float32).max)
+CHOSEN = {
+    "the largest": [LARGEST, -LARGEST, 1e38, -1e38, 0],
+    "denormal": [1e-45, -1e-45, 1e-40, 1e-38, 0],
+    "zeros with a sign": [0.0, -0.0],
+    "hardly apart": [1, 1 + 5e-8, 1 + 1e-7, 1 + 1.5e-7, 1 + 2e-7, 1 + 3e-7],
+    "whole and close": [2**24, 2**24 + 2, 2**24 + 4],
+    "constant": [1],
+    "missing": [np.nan],
+    "missing or the largest": [np.nan, LARGEST, -LARGEST],
+}
+
+
 @pytest.fixture
 def grows_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """From the first tree on, however few."""
@@ -60,10 +73,10 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @settings(max_examples=150, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
-    n=st.integers(2, 300),
+    n=st.integers(1, 300),
     p=st.integers(1, 6),
     n_classes=st.integers(1, 5),
-    numbers=st.sampled_from(["few", "many", "close", "one column constant"]),
+    numbers=st.sampled_from(["few", "many", "close", "one column constant", *CHOSEN]),
     holes=st.sampled_from([0.0, 0.2, 0.9]),
     max_depth=st.sampled_from([None, 1, 4]),
     max_features=st.sampled_from(["sqrt", "log2", None, 1, 0.5]),
@@ -80,6 +93,8 @@ def test_trees_are_those_of_fit_bit_for_bit(
         X *= np.float32(1e-7)
     if numbers == "one column constant":
         X[:, 0] = 1
+    if numbers in CHOSEN:
+        X = rng.choice(np.array(CHOSEN[numbers], dtype=np.float32), size=(n, p))
     X[rng.random((n, p)) < holes] = np.nan
     targets = 2 * rng.integers(0, n_classes, size=n)  # codes may have gaps
     weights = rng.random((n, p)) < 0.7
@@ -90,12 +105,13 @@ def test_trees_are_those_of_fit_bit_for_bit(
     assert grow is not None
     trees = grow_trees(rows, weights, parameters, rng=np.random.default_rng(seed))
     seeds = np.random.default_rng(seed).integers(2**31 - 1, size=p)
-    expected = [
-        DecisionTreeClassifier(random_state=tree_seed, **parameters)
-        .fit(X, targets, sample_weight=times)
-        .tree_
-        for times, tree_seed in zip(weights.T, seeds.tolist(), strict=True)
-    ]
+    with np.errstate(over="ignore", invalid="ignore"):  # fit sums what may be the largest numbers
+        expected = [
+            DecisionTreeClassifier(random_state=tree_seed, **parameters)
+            .fit(X, targets, sample_weight=times)
+            .tree_
+            for times, tree_seed in zip(weights.T, seeds.tolist(), strict=True)
+        ]
     assert same(trees, expected)
 
 

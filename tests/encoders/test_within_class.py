@@ -11,7 +11,7 @@ def rows(n=300, D=12, n_classes=6, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.integers(n_classes, size=n)
     centres = rng.normal(size=(n_classes, D))
-    spread = rng.normal(size=(D, D)) * np.linspace(3, 0.01, D)[:, None]
+    spread = rng.normal(size=(D, D)) * np.linspace(3, 0.1, D)[:, None]
     return (centres[y] + rng.normal(size=(n, D)) @ spread).astype(np.float32), y
 
 

@@ -7,6 +7,7 @@ import typer
 
 from lifelong._extras import require
 from lifelong._terminal import console
+from lifelong._validation import MOST_JOBS
 from lifelong.evaluation.errors import ErrorTable
 
 
@@ -18,7 +19,7 @@ def demo(
     repetitions: Annotated[
         int | None, typer.Option(help="Repetitions of each stream instead of 4 to 6.", min=1)
     ] = None,
-    n_jobs: Annotated[int, typer.Option(help="Processes.")] = 2,
+    n_jobs: Annotated[int, typer.Option(help="Processes.", min=1, max=MOST_JOBS)] = 2,
 ) -> None:
     """LifelongClassifier on a table beside a model per task and a pooled one; then simulations and
     scikit-learn's digits with the paper's learners: under two minutes, no data needed.
@@ -26,13 +27,17 @@ def demo(
     require("torch", extra="torch", for_what="The demo")
     require("matplotlib", extra="report", for_what="The demo")
     from lifelong.experiments.demo import PARTS, run_demo
+    from lifelong.references.registry import find_learner
     from lifelong.report import figures
     from lifelong.report.tables import LEGEND, summary_table, write_csv
 
-    out.mkdir(parents=True, exist_ok=True)  # first: nobody wants to wait for an error
+    names = learners.split(",")
+    for name in names:  # first: nobody wants to wait for an error
+        find_learner(name)
+    out.mkdir(parents=True, exist_ok=True)
     shown = console(soft_wrap=False)
     measured: dict[str, list[ErrorTable]] = {}
-    for part, tables in run_demo(learners.split(","), repetitions, n_jobs):
+    for part, tables in run_demo(names, repetitions, n_jobs):
         measured[part.title] = tables
         title = f"{part.title}: {part.shows} ({len(tables[0].single)} repetitions)"
         shown.print(summary_table(title, tables), "")

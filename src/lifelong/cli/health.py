@@ -11,6 +11,7 @@ from rich.table import Table as Lines
 
 from lifelong._terminal import console
 from lifelong.cli.given import read_rows, said_of
+from lifelong.cli.output import check_out
 from lifelong.exceptions import InputWarning, ParameterError
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def health(
         raise ParameterError("--input and --label-column go together. Give both or neither.")
     if file is None and task is not None:
         raise ParameterError("--task says which task the rows of --input are from. Give --input.")
+    page = out or directory / "health.html"
+    check_out(page, file, directory, ending=".html")
     model = load(directory)
     if file is None or label_column is None:
         found = measure(model)
@@ -69,8 +72,8 @@ def health(
         return
     from lifelong.report.health import write_health
 
-    page = write_health(found, out or directory / "health.html", about)
-    terminal.print(f"{page}: the same, with reliability curves")
+    written = write_health(found, page, about)
+    terminal.print(f"{written}: the same, with reliability curves")
 
 
 def _on_file(model: Any, file: Path, label_column: str, task: str | None) -> "Health":

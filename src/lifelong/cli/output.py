@@ -14,10 +14,49 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemaining
 from lifelong._files import replacing
 from lifelong._terminal import Description, console
 from lifelong.cli.batches import STDIN
-from lifelong.exceptions import DatasetError
+from lifelong.exceptions import DatasetError, ParameterError
 
 _NO_TEXT = "backslashreplace"  # half a surrogate pair in a label, as JSON may hold: \ud800
 _EVERY = 5.0  # seconds between lines where nobody looks at a terminal
+
+
+def check_out(out: Path, file: Path | None, directory: Path, *, ending: str = "") -> None:
+    """Refuse an output that would take the place of what is read.
+
+    Parameters
+    ----------
+    out : Path
+        Where something will be written.
+    file : Path, optional
+        The rows that are read.
+    directory : Path
+        The model's. What is written may lie there only if its name ends in ``ending``.
+
+    Raises
+    ------
+    ParameterError
+        If ``out`` is the file of rows, by whatever name, or lies in the model's folder.
+    """
+    if out == STDIN:
+        return
+    if file is not None and _is_same_file(out, file):
+        raise ParameterError(
+            f"--out {out} is the file of --input, and its rows would be lost. Give another name."
+        )
+    in_folder = directory.resolve() in _without_links(out).parents
+    if in_folder and not (ending and out.name.endswith(ending)):
+        raise ParameterError(
+            f"--out {out} lies in the folder of the model, where its own files are. Give a name"
+            " elsewhere."
+        )
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    """Whether two names are of one regular file; links are followed."""
+    try:
+        return other.is_file() and one.samefile(other)
+    except OSError:  # one of them is not there
+        return False
 
 
 @contextmanager

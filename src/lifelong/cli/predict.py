@@ -13,7 +13,7 @@ from lifelong._spreadsheet import safe_cell
 from lifelong._validation import check_count
 from lifelong.cli.batches import STDIN, Batch, Columns, batches
 from lifelong.cli.headers import Header
-from lifelong.cli.output import opened, watched
+from lifelong.cli.output import check_out, opened, watched
 from lifelong.exceptions import DatasetError, InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -69,8 +69,14 @@ def predict(
             f"--batch-size={batch_size} is more than {_MOST_AT_ONCE}. Give fewer rows: they are in"
             " memory at once."
         )
+    check_out(out, file, directory)
     learner = load(directory)
     if isinstance(learner, LifelongClassifier | LifelongRegressor):
+        if header == Header.NO:
+            raise ParameterError(
+                f"--header no: {directory} holds a model of tables, which finds columns by their "
+                "names. Give the file a first line with names."
+            )
         wanted = Wanted(task, task_column, proba, interval)
         _write(out, "the table", answered(learner, file, wanted, batch_size))
         return

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from lifelong._terminal import console
+from lifelong._validation import MOST_JOBS
 from lifelong.cli.display import watched
 from lifelong.engines import check_engine
 from lifelong.engines import engine as use_engine
@@ -76,7 +77,9 @@ def run(
     data_dir: Annotated[
         Path | None, typer.Option(help="Raw files. Default: $LIFELONG_DATA, else the cache.")
     ] = None,
-    n_jobs: Annotated[int, typer.Option(help="Processes, one thread each.", min=1)] = 1,
+    n_jobs: Annotated[
+        int, typer.Option(help="Processes, one thread each.", min=1, max=MOST_JOBS)
+    ] = 1,
     reuse: Annotated[
         list[Path] | None,
         typer.Option(help="Another run's directory: what it has measured alike is taken over."),

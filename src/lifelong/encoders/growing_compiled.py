@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree._tree import Tree
 
+from lifelong._extras import usable_numba
 from lifelong._validation import Rows
 
 MISSING = 65_535
@@ -98,8 +98,8 @@ def loops_if_warm(n_rows: NDArray[np.int64]) -> Grow | None:
 
 @cache
 def compiled_loops() -> Grow | None:
-    """The loops, compiled with the first tree; None if numba is not installed."""
-    if find_spec("numba") is None:
+    """The loops, compiled with the first tree; None without a numba that compiles."""
+    if usable_numba() is None:
         return None
     grow: Grow = import_module("lifelong.encoders.growing_loops").grow_tree
     return grow

@@ -9,7 +9,6 @@ loop walks them; without it numpy walks one row down many trees. Both find the l
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from itertools import count
 from typing import Any
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.tree._tree import Tree
 
 from lifelong._cache import Cache
+from lifelong._extras import usable_numba
 from lifelong._validation import Rows
 
 FEW_ROWS = 32
@@ -116,11 +116,10 @@ def leaves_of_few(forest: Any, rows: Rows) -> NDArray[np.int32] | None:
 
 @cache
 def compiled_walk() -> Callable[..., None] | None:
-    """:func:`walk_rows` compiled by numba; None if numba is not installed."""
-    if find_spec("numba") is None:
+    """:func:`walk_rows` compiled by numba; None without a numba that compiles."""
+    numba = usable_numba()  # half a second, for those who ask many rows one by one
+    if numba is None:
         return None
-    import numba  # half a second, for those who ask many rows one by one
-
     walk: Callable[..., None] = numba.njit(nogil=True)(walk_rows)
     return walk
 

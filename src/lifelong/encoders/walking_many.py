@@ -10,7 +10,6 @@ It needs numba (the extra ``fast``); the leaves are those of ``Tree.apply``, bit
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._cache import Cache
+from lifelong._extras import usable_numba
 from lifelong._validation import Rows
 
 ABREAST = 8
@@ -135,11 +135,10 @@ def loops_if_warm(n_rows: int, n_trees: int) -> Compiled | None:
 
 @cache
 def compiled_loops() -> Compiled | None:
-    """Both loops compiled by numba; None if numba is not installed."""
-    if find_spec("numba") is None:
+    """Both loops compiled by numba; None without a numba that compiles."""
+    numba = usable_numba()
+    if numba is None:
         return None
-    import numba
-
     node = numba.from_dtype(NODE)
     may_be_read_only = numba.types.Array(numba.float32, 2, "C", readonly=True)
     whole = numba.int64[::1]

@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from lifelong._labels import Labels, check_labels, check_same_index
 from lifelong._random import generator
-from lifelong._validation import Rows, check_rows, plain_name
+from lifelong._validation import Rows, check_rows, check_weights, plain_name
+from lifelong._words import shown
 from lifelong.exceptions import (
     InputError,
     InputTypeError,
@@ -247,6 +248,8 @@ class Answering(ClassifierMixin, BaseEstimator, ABC):
         check_same_index(X, y)
         predicted = self.predict(X, task).tolist()
         truth = check_labels(y, n_rows=len(predicted)).tolist()
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, n_rows=len(predicted))
         hits = [label == true for label, true in zip(predicted, truth, strict=True)]
         return float(np.average(hits, weights=sample_weight))
 
@@ -360,14 +363,15 @@ class Answering(ClassifierMixin, BaseEstimator, ABC):
             return next(iter(known.tasks))  # type: ignore[no-any-return]
         if not isinstance(task, str | int | np.str_ | np.integer):
             raise InputTypeError(
-                f"task={task!r} is not the name of a task. Give one name: text or a whole number."
+                f"task={shown(task)} is not the name of a task. Give one name: text or a whole"
+                " number."
             )
         task = plain_name(task)
         if task not in known.tasks:
             names = ", ".join(map(repr, known.tasks))
             raise UnknownTaskError(
-                f"Unknown task {task!r}. Known tasks: {names}. "
-                f"Call partial_fit(X, y, task={task!r}) first.",
+                f"Unknown task {shown(task)}. Known tasks: {names}. "
+                f"Call partial_fit(X, y, task={shown(task)}) first.",
                 see="quickstart",
             )
         return task

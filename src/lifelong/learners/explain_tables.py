@@ -208,7 +208,8 @@ def held_out_trials(
         for task, rows in known.memory.items()
     }
     trials: dict[TaskName, list[Trial]] = {task: [] for task in tasks}
-    for fold in range(folds):
+    most_rows = max(len(rows.targets) for rows in known.memory.values())
+    for fold in range(min(folds, most_rows)):  # of further folds no row is left out
         fresh = TablesKnown(known.seed, known.in_shape, columns=known.columns, labels=known.labels)
         lessons = []
         for task, rows in known.memory.items():

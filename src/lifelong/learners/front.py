@@ -22,7 +22,8 @@ from lifelong._labels import (
     warn_of_similar,
 )
 from lifelong._random import RandomState
-from lifelong._validation import check_weights
+from lifelong._validation import HEAVIEST, check_share, check_weights
+from lifelong._words import shown
 from lifelong.encoders.answers import Aim
 from lifelong.exceptions import InputError, ParameterError
 from lifelong.learners.front_base import LifelongModel, TaskPerRow
@@ -30,6 +31,7 @@ from lifelong.learners.front_images import TablesOrImages
 from lifelong.learners.held_out import interval_widths
 from lifelong.learners.knowledge import TaskRecord
 from lifelong.learners.table_knowledge import TablesKnown
+from lifelong.learners.table_learning import Settings
 from lifelong.learners.task_names import by_task
 from lifelong.rows.targets import check_no_holes, check_numbers
 from lifelong.tasks.base import TaskName
@@ -174,6 +176,8 @@ class LifelongClassifier(TablesOrImages):
         check_same_index(X, y)
         predicted = self.predict(X, task).tolist()
         truth = check_labels(y, n_rows=len(predicted)).tolist()
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, n_rows=len(predicted))
         hits = [label == true for label, true in zip(predicted, truth, strict=True)]
         return float(np.average(hits, weights=sample_weight))
 
@@ -203,20 +207,25 @@ class LifelongClassifier(TablesOrImages):
         return TaskRecord(known.labels, counts)
 
     def _balanced(
-        self, targets: Labels, weights: NDArray[np.float64] | None
+        self, targets: Labels, weights: NDArray[np.float64] | None, known: Any
     ) -> NDArray[np.float64] | None:
         if self.class_weight is None:
             return weights
-        try:
-            balance = compute_sample_weight(self.class_weight, targets)
-        except (ValueError, TypeError) as error:
-            raise ParameterError(f"class_weight does not fit: {error}") from None
+        labels = known.labels.tolist()
+        if isinstance(self.class_weight, dict):
+            balance = _weights_of_labels(self.class_weight, targets.tolist(), labels)
+        else:  # by codes: labels of several kinds cannot be sorted
+            balance = compute_sample_weight("balanced", encode_labels(targets, labels))
         if weights is not None:
             balance = balance * weights
         try:
             return check_weights(balance, n_rows=len(targets))
         except InputError as error:
             raise ParameterError(f"class_weight gives weights that do not fit: {error}") from None
+
+    def _settings(self) -> Settings:
+        _check_class_weight(self.class_weight)
+        return super()._settings()
 
     def plain_models(self, n_tasks: int) -> dict[str, Any]:
         """An ordinary random forest of one task."""
@@ -313,8 +322,10 @@ class LifelongRegressor(RegressorMixin, LifelongModel):
             A share, such as 0.9: then (n, 3), with the lower and upper end of an interval that
             holds about so many of the rows' numbers. Its width comes from held-out errors.
         """
-        if interval is not None and not 0 < interval < 1:
-            raise ParameterError(f"interval={interval!r} is not a share between 0 and 1.")
+        if interval is not None:
+            share = check_share(interval, "interval")
+            if share in (0, 1):
+                raise ParameterError(f"interval={shown(interval)} is not a share between 0 and 1.")
 
         def numbers(known: TablesKnown) -> NDArray[np.float64]:
             mean = self._answers(known, X, task)[:, 0]
@@ -345,7 +356,11 @@ class LifelongRegressor(RegressorMixin, LifelongModel):
     def score(self, X: Any, y: Any, task: TaskPerRow = None, sample_weight: Any = None) -> float:
         """R²: the share of the variance that is explained."""
         check_same_index(X, y)
-        return float(r2_score(y, self.predict(X, task), sample_weight=sample_weight))
+        predicted = self.predict(X, task)
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, n_rows=len(predicted))
+        truth = self._targets(y, len(predicted))
+        return float(r2_score(truth, predicted, sample_weight=sample_weight))
 
     def _targets(self, y: Any, n_rows: int) -> NDArray[np.float64]:
         check_no_holes(y)
@@ -369,6 +384,43 @@ class LifelongRegressor(RegressorMixin, LifelongModel):
         """An ordinary random forest of one task."""
         del n_tasks
         return {"rf": RandomForestRegressor(self.n_estimators, random_state=self.random_state)}
+
+
+def _check_class_weight(class_weight: Any) -> None:
+    """None, a word, or a number for each label."""
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return
+    if not isinstance(class_weight, dict):
+        raise ParameterError(
+            f"class_weight={shown(class_weight)} does not fit. Give a dict of labels and their "
+            "weights, 'balanced' or None."
+        )
+    for label, weight in class_weight.items():
+        is_number = isinstance(weight, int | float | np.integer | np.floating)
+        if not is_number or isinstance(weight, bool) or not 0 <= weight <= HEAVIEST:
+            raise ParameterError(
+                f"class_weight has {shown(weight)} for the label {shown(label)}. Give a number "
+                f"from 0 to {HEAVIEST:.0e}."
+            )
+
+
+def _weights_of_labels(
+    class_weight: dict[Any, Any], targets: Sequence[Hashable], known: Sequence[Hashable]
+) -> NDArray[np.float64]:
+    """The weight of each row's label (n,); a label that is not there weighs 1.
+
+    As in scikit-learn, that is refused where another label is there that nobody knows.
+    """
+    without = [label for label in dict.fromkeys(targets) if label not in class_weight]
+    there = set(known)
+    unknown = [label for label in class_weight if label not in there]
+    if without and unknown:
+        raise ParameterError(
+            f"class_weight has no weight for the label {shown(without[0])}, and one for "
+            f"{shown(unknown[0])}, which no row has had. Declare labels that come later: "
+            "classes=."
+        )
+    return np.array([class_weight.get(label, 1.0) for label in targets], dtype=np.float64)
 
 
 def _order(labels: Labels) -> NDArray[np.intp]:

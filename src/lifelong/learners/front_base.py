@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._labels import check_same_index
-from lifelong._random import seed_from
+from lifelong._random import check_random_state, seed_from
 from lifelong._validation import (
+    MOST_TREES,
     Rows,
     check_choice,
     check_count,
@@ -18,6 +19,7 @@ from lifelong._validation import (
     check_task_name,
     check_weights,
 )
+from lifelong._words import shown
 from lifelong.encoders.answers import Aim, Answers
 from lifelong.encoders.growing import check_tree
 from lifelong.exceptions import InputError, ParameterError, UnknownTaskError, UnsupportedError
@@ -53,6 +55,8 @@ from lifelong.rows import Columns, Table, Texts, is_frame, names_of_array, table
 from lifelong.rows.spelling import check_spelling, warn_of_misspelling
 from lifelong.rows.suspicious import warn_of_suspicions
 from lifelong.tasks.base import TaskName
+
+ON_UNSEEN = ("pooled", "raise")
 
 TaskPerRow = TaskName | Sequence[TaskName] | NDArray[Any] | None
 
@@ -132,6 +136,8 @@ class LifelongModel(Learner):
         check_same_index(X, y)
         check_same_index(X, sample_weight, "sample_weight")
         table, names = self._table_and_tasks(X, task, known)
+        if not table.columns:
+            raise InputError("X has no column: there is nothing to learn from.", see=PAGE)
         check_task_kinds(names.values, [] if known is None else known.tasks)
         targets = self._targets(y, len(table))
         weights = None
@@ -151,8 +157,9 @@ class LifelongModel(Learner):
         columns = known.columns.learnt(table)
         rows = columns.rows(table)
         known = replace(known, columns=columns, in_shape=(columns.n_places,))
-        weights = self._balanced(targets, weights)
-        known, targets = self._with_targets(known, targets, classes)
+        known, codes = self._with_targets(known, targets, classes)
+        weights = self._balanced(targets, weights, known)
+        targets = codes
         lessons = []
         for place, of_task in rows_by_code(names.codes):
             task_rows = rows_that_count(rows, targets, weights, of_task)
@@ -165,10 +172,10 @@ class LifelongModel(Learner):
         return learn(known, lessons, settings)
 
     def _balanced(
-        self, targets: NDArray[Any], weights: NDArray[np.float64] | None
+        self, targets: NDArray[Any], weights: NDArray[np.float64] | None, known: Any
     ) -> NDArray[np.float64] | None:
-        """Weights with those of classes in them."""
-        del targets
+        """Weights with those of classes in them; ``known`` has the labels of ``targets``, too."""
+        del targets, known
         return weights
 
     @abstractmethod
@@ -186,12 +193,13 @@ class LifelongModel(Learner):
         """What is known of a task after these rows."""
 
     def _settings(self) -> Settings:
-        check_count(self.n_estimators, "n_estimators")
+        check_count(self.n_estimators, "n_estimators", most=MOST_TREES)
         check_count(self.max_depth, "max_depth", optional=True)
-        check_choice(self.on_unseen, "on_unseen", ["pooled", "raise"])
+        check_choice(self.on_unseen, "on_unseen", ON_UNSEEN)
         check_jobs(self.n_jobs)
+        check_random_state(self.random_state)
         if self.shared is not None and not isinstance(self.shared, bool):
-            raise ParameterError(f"shared={self.shared!r} is neither True nor False nor None.")
+            raise ParameterError(f"shared={shown(self.shared)} is neither True nor False nor None.")
         tree = check_tree(self.max_depth, self.max_features, self.min_samples_leaf)
         shares_rows = self.shared is True
         asks_others = self.shared is None
@@ -237,6 +245,7 @@ class LifelongModel(Learner):
         return which_task(self._tasks())
 
     def _asked(self, known: TablesKnown, X: Any, task: TaskPerRow) -> Asked:
+        check_choice(self.on_unseen, "on_unseen", ON_UNSEEN)
         table, names = self._table_and_tasks(X, task, known)
         check_task_kinds(names.values, known.tasks, asked=True)
         if is_frame(X):
@@ -304,7 +313,7 @@ class LifelongModel(Learner):
         >>> list(model.explain().of_task("Lyon"))
         ['dose', 'sex']
         """
-        check_count(repetitions, "repetitions")
+        check_count(repetitions, "repetitions", most=MOST_TREES)
         if check_count(folds, "folds") == 1:
             raise ParameterError("folds=1 leaves no row to learn from. Give at least 2.")
 
@@ -317,6 +326,10 @@ class LifelongModel(Learner):
                 if task is not None:
                     names = [self._known_task(known, check_task_name(task))]
                 trials = held_out_trials(known, names, self._settings(), self._record, folds)
+            if not trials and X is not None:
+                raise UnknownTaskError(
+                    "No row of X is of a task that is known: none can be explained.", see=PAGE
+                )
             if not trials:
                 raise InputError("There are too few rows to measure on. Give X and y.", see=PAGE)
             return explain_tables(known, trials, self.aim, repetitions)

@@ -13,12 +13,20 @@ from numpy.typing import NDArray
 from lifelong._extras import require
 from lifelong._labels import Labels, check_classes, classes_in, join_classes, warn_of_similar
 from lifelong._random import seed_from
-from lifelong._validation import Rows, check_rows, check_task_name, check_weights
+from lifelong._validation import (
+    Rows,
+    check_choice,
+    check_jobs,
+    check_rows,
+    check_task_name,
+    check_weights,
+)
+from lifelong._words import shown
 from lifelong.encoders.answers import Answers
 from lifelong.exceptions import InputError, ParameterError, UnsupportedError
 from lifelong.learners import algorithms, shared_networks
 from lifelong.learners.algorithms import Parts
-from lifelong.learners.front_base import LifelongModel, TaskPerRow
+from lifelong.learners.front_base import ON_UNSEEN, LifelongModel, TaskPerRow
 from lifelong.learners.front_tables import PAGE, unknown_task
 from lifelong.learners.knowledge import Knowledge, TasksKnown
 from lifelong.learners.presets import SillyNetwork
@@ -94,6 +102,7 @@ class TablesOrImages(LifelongModel):
     ) -> Any:
         if not self._are_images(known, X):
             return super()._learnt_from(known, X, y, task, classes, sample_weight)
+        self._settings()  # what tables alone read is checked, too
         parts = self._network_parts()
         owner = type(self).__name__
         if known is None:
@@ -106,8 +115,8 @@ class TablesOrImages(LifelongModel):
         weights = None
         if sample_weight is not None:
             weights = check_weights(sample_weight, n_rows=len(rows))
-        weights = self._balanced(labels, weights)
         known = _with_labels(known, labels, classes)
+        weights = self._balanced(labels, weights, known)
         for place, of_task in rows_by_code(names.codes):
             own = None
             if weights is not None:
@@ -146,8 +155,8 @@ class TablesOrImages(LifelongModel):
         require("torch", extra="torch", for_what=f"{type(self).__name__} on images")
         if self.task_column is not None:
             raise ParameterError(
-                f"task_column={self.task_column!r} is a column of a table, and images have none. "
-                "Leave it out and give task=: one name for all images, or one for each."
+                f"task_column={shown(self.task_column)} is a column of a table, and images have "
+                "none. Leave it out and give task=: one name for all images, or one for each."
             )
         shared = None
         if self.shared:
@@ -165,6 +174,8 @@ class TablesOrImages(LifelongModel):
     def _answers(self, known: Any, X: Any, task: TaskPerRow) -> Answers:
         if not self._are_images(known, X):
             return super()._answers(known, X, task)
+        check_choice(self.on_unseen, "on_unseen", ON_UNSEEN)
+        check_jobs(self.n_jobs)
         rows = check_rows(X, in_shape=known.in_shape, owner=type(self).__name__)
         names = self._tasks_of_images(len(rows), task, known)
         found: list[TaskName | None] = []

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lifelong._validation import Rows
-from lifelong._words import did_you_mean
+from lifelong._validation import MOST_COUNTED, Rows
+from lifelong._words import did_you_mean, shown
 from lifelong.exceptions import InputError, ParameterError, UnknownTaskError
 from lifelong.learners.table_knowledge import TableRows
 from lifelong.rows import Columns, Table, is_frame
@@ -29,15 +29,15 @@ def column_of_tasks(column: str | int | None, X: Any, table: Table) -> str | Non
     if column is None or isinstance(column, str):
         return column
     if not isinstance(column, int | np.integer) or isinstance(column, bool):
-        raise ParameterError(f"task_column={column!r} is neither a name nor a position.")
-    if column < 0:
-        raise ParameterError(f"task_column={column!r} is no position: they count from 0.")
+        raise ParameterError(f"task_column={shown(column)} is neither a name nor a position.")
+    if not 0 <= column <= MOST_COUNTED:
+        raise ParameterError(f"task_column={shown(column)} is no position: they count from 0.")
     if not is_frame(X):
         return f"x{column}"
     if str(column) in table.columns:  # a frame whose columns are called 0, 1, 2, …
         return str(column)
     raise ParameterError(
-        f"task_column={column!r} is a number, and X is a frame. Give the name of the column."
+        f"task_column={shown(column)} is a number, and X is a frame. Give the name of the column."
     )
 
 

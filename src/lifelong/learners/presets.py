@@ -9,7 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from lifelong._extras import require
 from lifelong._random import RandomState
-from lifelong._validation import check_choice, check_count, check_share
+from lifelong._validation import MOST_TREES, check_choice, check_count, check_share
 from lifelong.channels import (
     Channel,
     ForestChannel,
@@ -145,7 +145,7 @@ class SillyForest(Silly):
         return cls(**{"n_estimators": 100, "channel": "ridge", **parameters})
 
     def _encoder(self) -> ForestEncoder:
-        check_count(self.n_estimators, "n_estimators")
+        check_count(self.n_estimators, "n_estimators", most=MOST_TREES)
         check_share(self.max_samples, "max_samples")
         check_tree(self.max_depth, self.max_features, self.min_samples_leaf)
         return ForestEncoder(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifelong._validation import Rows, check_task_name
+from lifelong._words import shown
 from lifelong.exceptions import InputError, InputTypeError, InputWarning
 from lifelong.rows import Texts, values_of
 from lifelong.tasks.base import TaskName
@@ -29,7 +30,7 @@ def names_per_row(task: Any, n_rows: int) -> Texts:
         values = values_of(task, "task")
     except TypeError:
         raise InputTypeError(
-            f"task={task!r} is neither a name nor one name per row.", see=PAGE
+            f"task={shown(task)} is neither a name nor one name per row.", see=PAGE
         ) from None
     if len(values) != n_rows:
         raise InputError(

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lifelong._files import SCRATCH, replace_file, sync_folder, write_all
-from lifelong.exceptions import PersistenceError
+from lifelong._words import shown
+from lifelong.exceptions import InputTypeError, PersistenceError
 from lifelong.persistence.arrays import Buffer
 from lifelong.persistence.text import MAX_JSON, Json
 
@@ -78,6 +79,8 @@ class Directory:
     """Reading and writing the files."""
 
     def __init__(self, path: Path | str) -> None:
+        if not isinstance(path, str | os.PathLike) or "\0" in str(path):
+            raise InputTypeError(f"directory={shown(path)} is no path. Give the name of a folder.")
         self.path = Path(path)
         self._lock: int | None = None  # the lock file, while this is the writer
 

@@ -36,8 +36,8 @@ def unpack(kind: schema.Kind, node: Json, arrays: Arrays, at: str, scope: Scope)
 
 @pack.register(schema.Whole)
 def _(kind: schema.Whole, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
-    if isinstance(value, np.integer):
-        value = int(value)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        value = int(value)  # an enumeration's, perhaps
     return unpack(kind, value, arrays, at, scope)
 
 
@@ -67,8 +67,8 @@ def _(kind: schema.Number, node: Json, arrays: Arrays, at: str, scope: Scope) ->
 
 @pack.register(schema.Text)
 def _(kind: schema.Text, value: Any, arrays: Arrays, at: str, scope: Scope) -> Json:
-    if isinstance(value, str):  # of numpy, perhaps
-        value = str(value)
+    if isinstance(value, str):  # of numpy, perhaps, or of an enumeration
+        value = str.__str__(value)
     return unpack(kind, value, arrays, at, scope)
 
 

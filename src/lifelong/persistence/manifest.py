@@ -1,6 +1,7 @@
 """The manifest: a saved learner but for its arrays, one JSON text that ends in its checksum."""
 
 import hashlib
+import os
 import platform
 import re
 from dataclasses import replace
@@ -72,7 +73,7 @@ class Manifest(NamedTuple):
 def read_manifest(directory: Directory) -> Manifest:
     """The manifest of a directory, its checksum and format checked."""
     path = directory.path / MANIFEST
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):  # noqa: PTH112 - of a name too long, pathlib asks in vain
         raise PersistenceError(f"{path.parent} is not a directory: there is no saved learner.")
     content = bytes(directory.read(MANIFEST))
     with explained(f"{path} is damaged"):
@@ -92,7 +93,7 @@ def read_checksum(directory: Directory) -> str | None:
     seal = _SEAL.fullmatch(directory.tail(MANIFEST, _SEAL_LENGTH) or b"")
     if seal is not None:
         return seal[1].decode()
-    if not (directory.path / MANIFEST).exists():
+    if not os.path.exists(directory.path / MANIFEST):  # noqa: PTH110
         return None
     return read_manifest(directory).checksum
 

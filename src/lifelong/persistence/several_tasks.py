@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifelong.encoders.several_tasks import HeadOfTask
 from lifelong.encoders.within_class import WithinClass
@@ -16,6 +17,7 @@ from lifelong.schema import Several, TaskNames, Whole
 
 _NAMES = Several(TaskNames(), least=1)
 _COUNTS = Several(Whole(1, 2**31), least=1)
+_ROUNDING = 0.1  # ours are orthonormal to 0.01, in the worst of cases
 
 
 def pack_heads(heads: Sequence[HeadOfTask], arrays: Arrays, at: str) -> dict[str, Json]:
@@ -68,4 +70,17 @@ def unpack_within(arrays: Arrays, at: str, width: int) -> WithinClass | None:
     expect(fits, f"{at}.taken", "has no number for each direction")
     for name, numbers in (("directions", directions), ("taken", taken)):
         expect(bool(np.isfinite(numbers).all()), f"{at}.{name}", "is not finite")
+    is_share = bool(((taken >= 0) & (taken <= 1)).all())
+    expect(is_share, f"{at}.taken", "is not shares from 0 to 1")
+    expect(_is_orthonormal(directions), f"{at}.directions", "are not orthonormal")
     return WithinClass(directions, taken)
+
+
+def _is_orthonormal(directions: NDArray[np.float32]) -> bool:
+    """As far as float32 tells; any others could make numbers of any size of rows."""
+    width, n_directions = directions.shape
+    if n_directions > width:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = directions.T @ directions
+        return bool((np.abs(products - np.eye(n_directions, dtype=np.float32)) < _ROUNDING).all())

@@ -62,7 +62,7 @@ def check_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
         )
     try:
         numbers = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputTypeError(
             "y holds something that is no number. For classes use LifelongClassifier.", see=PAGE
         ) from None
