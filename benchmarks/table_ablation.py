@@ -119,7 +119,7 @@ def opinions_of(draw: Draw) -> Opinions:
         names = list(SHARED)
     for task, mix in known.channels.items():
         X = asked[draw.test_tasks == task]
-        own = own_opinions(known.forests[task], X)
+        own = own_opinions(known, task, X)
         for name, held_out, answers in zip((OWN, OWN_LINEAR), mix.held_out, own, strict=False):
             put(name, task, held_out, answers)
         shared = known.shared.answers(X, task, mix.centre)

@@ -27,7 +27,7 @@ def test_a_task_asks_the_forests_of_the_others_and_no_encoder_is_shared(make, ta
     assert known.shared is None
     for task, mix in known.channels.items():
         assert set(mix.others) == set(known.tasks) - {task}
-        assert len(mix.weights) == 2
+        assert len(mix.weights) == 4
         assert mix.shares.sum() == pytest.approx(1)
 
 
