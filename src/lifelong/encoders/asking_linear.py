@@ -93,10 +93,11 @@ class ManyLinear:
             Z -= self.mean[:, None]
             Z /= self.scale[:, None]
             np.clip(Z, -CLIP, CLIP, out=Z)
-            # A loop over columns for each number, so that an answer does not depend on how many
-            # rows are asked.
-            scores = np.einsum("onc,okc->onk", Z.astype(np.float64), slopes)
-            found.append(scores + self.intercepts[:, None])
+            # Sums over columns, row by row: a product of matrices would depend, in the last bits,
+            # on how many rows are asked.
+            exact = np.ascontiguousarray(Z, dtype=np.float64)
+            scores = [(exact * slopes[:, None, k]).sum(axis=2) for k in range(slopes.shape[1])]
+            found.append(np.stack(scores, axis=2) + self.intercepts[:, None])
         together: Answers = np.concatenate(found, axis=1)
         if self.first.is_classifier:
             together = softmax(together, axis=2)

@@ -93,11 +93,13 @@ def fit_correction(
 def added_by(correction: FittedLinear, X: Rows) -> NDArray[np.float64]:
     """What a correction adds to log-odds or numbers (n, K).
 
-    A sum over columns for each number, so that it does not depend on how many rows are asked.
+    A sum over columns, row by row: a product of matrices would depend, in the last bits, on how
+    many rows are asked.
     """
-    Z = correction.view(X[:, : correction.view.n_places]).astype(np.float64)
-    scores = np.einsum("nc,kc->nk", Z, correction.slopes.astype(np.float64))
-    return np.asarray(scores + correction.intercepts)
+    rows = X[:, : correction.view.n_places]
+    Z = np.ascontiguousarray(correction.view(rows), dtype=np.float64)
+    of_each = [(Z * slopes).sum(axis=1) for slopes in correction.slopes.astype(np.float64)]
+    return np.asarray(np.stack(of_each, axis=1) + correction.intercepts)
 
 
 def corrected(offset: NDArray[np.float64], added: NDArray[np.float64], aim: Aim) -> Answers:

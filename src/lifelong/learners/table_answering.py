@@ -55,9 +55,23 @@ def mix_of(
     """The mix of opinions (J, n, K): probabilities (n, K), or numbers (n, 1)."""
     if aim == "number":
         filled = np.where(np.isnan(answers), np.nanmean(answers, axis=0), answers)
-        mean: Answers = np.tensordot(weights, filled, axes=1)
-        return mean
+        return _weighed(known, weights, filled)
     return _probabilities(known, answers, weights, task)
+
+
+def _weighed(known: TablesKnown, weights: NDArray[np.float64], opinions: Answers) -> Answers:
+    """Opinions (J, n, K) times their weights, summed (n, K).
+
+    Where linear models are asked, term by term: an answer does not depend on how many rows are
+    asked.
+    """
+    if not known.asks_linear:
+        product: Answers = np.tensordot(weights, opinions, axes=1)
+        return product
+    total = np.zeros(opinions.shape[1:])
+    for weight, found in zip(weights.tolist(), opinions, strict=True):
+        total += weight * found
+    return total
 
 
 def _as_unseen(known: TablesKnown, X: Rows, task: TaskName) -> Answers:
@@ -87,7 +101,7 @@ def _probabilities(
     """The mix of opinions (J, n, K), by how probable it is that the task has a label at all."""
     logs = stacking.log_opinion(np.nan_to_num(answers, nan=1 / known.n_answers))
     shares = known.label_shares(task)
-    found = stacking.mixed(weights, logs) * shares
+    found = stacking.normalised(_weighed(known, weights, logs)) * shares
     impossible = shares <= IMPOSSIBLE
     if impossible.any():  # however sure the opinions of tasks unlike this one are
         best = found[:, ~impossible].max(axis=1, keepdims=True)
