@@ -20,9 +20,7 @@ from lifelong.rows.views import CLIP, raw_columns
 _NUMBERS_AT_ONCE = 2**22
 
 
-def answers_of_each(
-    models: Sequence[FittedLinear], X: Rows, n_answers: int
-) -> NDArray[np.float64]:
+def answers_of_each(models: Sequence[FittedLinear], X: Rows, n_answers: int) -> NDArray[np.float64]:
     """What each model answers (O, n, K): columns for labels that it does not know are 0.
 
     Parameters

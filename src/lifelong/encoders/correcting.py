@@ -139,7 +139,9 @@ def _fitted(
     there = values > 1e-9 * values[-1]
     lengths = np.sqrt(values[there])
     span = vectors[:, there]
-    return np.asarray((Z.T @ (span / lengths)) @ _most_likely(span * lengths, targets, offset, times))
+    return np.asarray(
+        (Z.T @ (span / lengths)) @ _most_likely(span * lengths, targets, offset, times)
+    )
 
 
 def _most_likely(
@@ -163,8 +165,7 @@ def _most_likely(
         away[row, targets] -= 1
         return value, (Z.T @ (times[:, None] * away) + slopes).ravel()
 
-    options = {"maxiter": _ITERATIONS, "ftol": 1e-7, "gtol": 1e-3}
     start = np.zeros(shape[0] * shape[1])
-    found = minimize(cost, start, jac=True, method="L-BFGS-B", options=options)
+    found = minimize(cost, start, jac=True, method="L-BFGS-B", options={"maxiter": _ITERATIONS})
     slopes: NDArray[np.float64] = found.x.reshape(shape)
     return slopes

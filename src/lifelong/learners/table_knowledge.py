@@ -255,7 +255,7 @@ class TablesKnown(TasksKnown):
     unseen: tuple[float, ...] = saved(InManifest(Several(Number(0))), default=())
     reads_linear: bool = saved(InManifest(FLAG), default=False)
     asks_others: bool = saved(InManifest(FLAG), default=False)
-    asks_linear: bool = saved(InManifest(FLAG), default=False)
+    asks_linear: bool = saved(InManifest(FLAG), later=True, default=False)
     asked_at: tuple[int, ...] = saved(InManifest(Several(Whole(0))), default=())
     batches: tuple[str, ...] = saved(InManifest(Several(Text())), default=())
     seen_labels: NDArray[np.bool_] | None = None  # (T, K): what ``presence`` would find, if known
@@ -308,7 +308,7 @@ class TablesKnown(TasksKnown):
         return (self.reads_linear or self.asks_linear) and self._reads_rows(linear)
 
     def _fits_correction(self, mix: TaskMix) -> bool:
-        """Whether a channel corrects others' answers only where they are asked, in their columns."""
+        """Whether a channel corrects others' answers only where their linear models are asked."""
         if not self.asks_linear:
             return mix.correction is None and mix.linear_shares is None
         return mix.correction is None or self._reads_rows(mix.correction)
