@@ -17,7 +17,7 @@ from lifelong.encoders.answers import Answers
 from lifelong.encoders.linear import FittedLinear
 from lifelong.rows.views import CLIP, raw_columns
 
-_NUMBERS_AT_ONCE = 2**22
+_NUMBERS_AT_ONCE = 2**17  # standardised, so that they stay near the processor
 
 
 def answers_of_each(models: Sequence[FittedLinear], X: Rows, n_answers: int) -> NDArray[np.float64]:
@@ -56,13 +56,16 @@ class ManyLinear:
     ----------
     first : FittedLinear
         One of them: what all have in common.
+    read : (c,)
+        Columns of :func:`lifelong.rows.views.raw_columns` that one of them reads.
     fill, mean, scale : (O, c)
-        Of every column that a model of such a table may read; 0, 0 and 1 where it reads none.
+        Of these columns; 0, 0 and 1 where a model does not read it.
     slopes : (O, K, c)
     intercepts : (O, K)
     """
 
     first: FittedLinear
+    read: NDArray[np.intp]
     fill: NDArray[np.float32]
     mean: NDArray[np.float32]
     scale: NDArray[np.float32]
@@ -77,7 +80,16 @@ class ManyLinear:
         width = (packed.shape[1] - n_answers) // (3 + n_answers)
         fill, mean, scale = (packed[:, i * width : (i + 1) * width] for i in range(3))
         slopes = packed[:, 3 * width : -n_answers].reshape(-1, n_answers, width)
-        return cls(models[0], fill, mean, scale, slopes, packed[:, -n_answers:])
+        read = np.flatnonzero(slopes.any(axis=(0, 1)))
+        return cls(
+            models[0],
+            read,
+            fill[:, read],
+            mean[:, read],
+            scale[:, read],
+            slopes[:, :, read],
+            packed[:, -n_answers:],
+        )
 
     def answers(self, X: Rows) -> Answers:
         """Class probabilities (O, n, K), or numbers (O, n, 1)."""
@@ -86,7 +98,8 @@ class ManyLinear:
         slopes = self.slopes.astype(np.float64)
         found = []
         for start in range(0, max(len(X), 1), size):
-            raw = raw_columns(X[start : start + size, : view.n_places], view.categories)  # (n, c)
+            rows = X[start : start + size, : view.n_places]
+            raw = raw_columns(rows, view.categories)[:, self.read]  # (n, c)
             Z = np.where(np.isnan(raw), self.fill[:, None], raw)  # (O, n, c), float32
             Z -= self.mean[:, None]
             Z /= self.scale[:, None]
