@@ -30,9 +30,10 @@ from lifelong.channels.stacking import Evidence
 from lifelong.encoders.answers import grow_answering
 from lifelong.encoders.shared_fit import draw_in_bag
 from lifelong.evaluation.paired import mean_and_error
+from lifelong.learners.table_corrections import corrected_opinion, opinions_of_others
 from lifelong.learners.table_knowledge import TablesKnown, in_all_columns
+from lifelong.learners.table_learning import Settings, ask_all, unshared
 from lifelong.learners.table_linears import own_opinions
-from lifelong.learners.table_others import ask_others, mean_of_others
 from lifelong.learners.table_weights import no_harm
 from lifelong.rows import table_of
 from lifelong.rows.views import TreeView
@@ -47,11 +48,16 @@ OWN = "own forest"
 OWN_LINEAR = "own linear model"
 STRATIFIED = "own forest, stratified bags"
 OTHERS = "other tasks' answers"
+OTHERS_LINEAR = "other tasks' linear models"
+CORRECTED = "other tasks' answers, corrected"
 SHARED = ("shared forest", "boosted trees", "linear model")
 FULL = (OWN, OWN_LINEAR, *SHARED)  # the second only where the model has it
 PRIOR = "prior"
 EQUAL = "each task from equal weights"
 COMMON = "the same weights for all tasks"
+
+
+ASKING = Settings("classes", 100, shares_rows=False, asks_others=True)
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,9 @@ VARIANTS = {
     ),
     "without the rule of no harm": Variant(FULL, protects=False),
     "with other tasks' answers": Variant((*FULL, OTHERS)),
-    "without shared encoders, with others' answers (`shared=None`)": Variant((OWN, OTHERS)),
+    "without shared encoders, with others' answers (`shared=None`)": Variant(
+        (OWN, OTHERS, OTHERS_LINEAR, CORRECTED)
+    ),
     "without both (`shared=False`)": Variant((OWN,)),
 }
 
@@ -112,21 +120,25 @@ def opinions_of(draw: Draw) -> Opinions:
             wide[:, places] = in_all_columns(values, known)
             full[rows] = np.nan_to_num(wide, nan=1 / size[1])
 
-    with_others = ask_others(known, list(known.tasks))
+    asking = ask_all(unshared(known, ASKING), ASKING)
     assert known.shared is not None
     names = [SHARED[0], SHARED[2]]
     if known.shared.boosted is not None:
         names = list(SHARED)
     for task, mix in known.channels.items():
         X = asked[draw.test_tasks == task]
-        own = own_opinions(known.forests[task], X)
+        own = own_opinions(known, task, X)
         for name, held_out, answers in zip((OWN, OWN_LINEAR), mix.held_out, own, strict=False):
             put(name, task, held_out, answers)
         shared = known.shared.answers(X, task, mix.centre)
         for name, held_out, answers in zip(names, mix.held_out[known.n_own :], shared, strict=True):
             put(name, task, held_out, answers)
-        channel = with_others.channels[task]
-        put(OTHERS, task, channel.held_out[1], mean_of_others(known, X, channel.others))
+        channel = asking.channels[task]
+        of_others = opinions_of_others(asking, X, channel.others, channel)
+        put(OTHERS, task, channel.held_out[1], of_others[0])
+        put(OTHERS_LINEAR, task, channel.held_out[2], of_others[1])
+        corrected = corrected_opinion(asking, X, channel, of_others, "classes")
+        put(CORRECTED, task, channel.held_out[3], corrected)
         put(STRATIFIED, task, *_stratified(known, task, X))
     return found
 

@@ -263,6 +263,82 @@ def test_no_file_leads_out_of_rows_and_arrays(saved, write, array, value):
         load(write(with_numbers(files, file_with(files, array), array, change)))
 
 
+@pytest.fixture(scope="module", params=MODELS.values(), ids=MODELS)
+def asking(request, tmp_path_factory):
+    """A model whose tasks ask each other, and its files."""
+    folder = tmp_path_factory.mktemp("asking")
+    model = taught(request.param(shared=None))
+    assert any(mix.correction is not None for mix in model.knowledge_.channels.values())
+    save(model, folder)
+    return model, read(folder)
+
+
+@pytest.mark.parametrize(
+    ("array", "value"),
+    [
+        ("value.linear.view.kept", 10**6),
+        ("value.linear.view.missing", 10**6),
+        ("value.linear.slopes", np.inf),
+        ("value.correction.view.kept", 10**6),
+        ("value.correction.view.scale", 0),
+        ("value.correction.slopes", np.nan),
+        ("value.linear_shares", -1),
+    ],
+)
+def test_no_linear_model_of_others_and_no_correction_leads_out_of_rows(asking, write, array, value):
+    def change(numbers):
+        numbers[0] = value
+
+    files = asking[1]
+    with pytest.raises(PersistenceError):
+        load(write(with_numbers(files, file_with(files, array), array, change)))
+
+
+def test_any_array_of_a_model_that_asks_others_may_hold_any_number(asking, write):
+    files = asking[1]
+    n_tried = 0
+    for name in sorted(files):
+        if name == "manifest.json":
+            continue
+        for array in split(files[name])[0]:
+            if not array.startswith(("value.linear", "value.correction")):
+                continue
+            for value in (-1, 10**6):
+
+                def change(numbers, value=value):
+                    if len(numbers):
+                        numbers[0] = np.array(value).astype(numbers.dtype)
+
+                outcome(write(with_numbers(files, name, array, change)), learns=value > 0)
+                n_tried += 1
+    assert n_tried > 20
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda state: state.update(asks_linear=False),
+        lambda state: state.update(asks_others=False),
+        lambda state: state.update(unseen=[1.0]),
+        lambda state: state.update(unseen=[0.5, 0.5, 0.5]),
+        lambda state: state["common"].pop(),
+    ],
+)
+def test_a_manifest_with_other_opinions_of_others_is_refused(asking, write, change):
+    with pytest.raises(PersistenceError):
+        load(write(changed(asking[1], lambda manifest: change(manifest["state"]))))
+
+
+def test_a_model_that_asks_others_goes_on_learning_after_it_was_saved(asking, write):
+    again = load(write(asking[1]))
+    assert same(asking[0], again)
+    for seed in (11, 12):
+        more = frame(25, seed=seed)
+        for one in (asking[0], again):
+            one.partial_fit(more, targets(more, one))
+        assert same(asking[0], again)
+
+
 def changed(files, change):
     node = unseal(files["manifest.json"])
     change(node)

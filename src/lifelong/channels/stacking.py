@@ -59,7 +59,11 @@ def mixed(weights: Weights, opinions: Opinions) -> NDArray[np.float64]:
     >>> mixed(np.array([1.0, 1.0]), np.log([[[0.8, 0.2]], [[0.5, 0.5]]])).round(2)
     array([[0.8, 0.2]])
     """
-    scores = np.tensordot(weights, opinions, axes=1)
+    return normalised(np.tensordot(weights, opinions, axes=1))
+
+
+def normalised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities (n, K) from their logs up to a constant, which are written over."""
     scores -= scores.max(axis=1, keepdims=True)
     probabilities = np.exp(scores)
     result: NDArray[np.float64] = probabilities / probabilities.sum(axis=1, keepdims=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,13 +55,31 @@ class FittedLinear:
         """Standardised columns (n, q)."""
         return self.view(X)
 
+    def scores(self, X: Rows) -> NDArray[np.float64]:
+        """Slopes times standardised columns, with the intercepts (n, K)."""
+        return np.asarray(self.view(X).astype(np.float64) @ self.slopes.T + self.intercepts)
+
     def answers(self, X: Rows) -> Answers:
         """Class probabilities (n, K), or numbers (n, 1)."""
-        scores = self.view(X).astype(np.float64) @ self.slopes.T + self.intercepts
+        scores = self.scores(X)
         if not self.is_classifier:
             return scores
         probabilities: Answers = softmax(scores, axis=1)
         return probabilities
+
+    @cached_property
+    def packed(self) -> NDArray[np.float32]:
+        """All its numbers in a row, for :class:`lifelong.encoders.asking_linear.ManyLinear`."""
+        kept = self.view.kept_of_all
+        width = self.view.width_of_all
+        mean = np.zeros(width, dtype=np.float32)
+        scale = np.ones(width, dtype=np.float32)
+        slopes = np.zeros((len(self.intercepts), width), dtype=np.float32)
+        mean[kept] = self.view.mean
+        scale[kept] = self.view.scale
+        slopes[:, kept] = self.slopes
+        every = [self.view.fill_of_all, mean, scale, slopes.ravel(), self.intercepts]
+        return np.concatenate(every)
 
     @property
     def n_answers(self) -> int:
@@ -122,8 +141,12 @@ class LinearEncoder:
         rng: np.random.Generator,
         categories: tuple[tuple[int, int], ...] = (),
         weights: NDArray[np.float64] | None = None,
+        holds_out: bool = True,
     ) -> LinearFit:
-        """Fit all rows (at most :data:`MAX_ROWS`), and answer each without having seen it."""
+        """Fit all rows (at most :data:`MAX_ROWS`), and answer each without having seen it.
+
+        Without ``holds_out`` the answers for classes are NaN: they take most of the time.
+        """
         view = DenseView.of(X, categories)
         n = len(X)
         chosen = np.arange(n)
@@ -139,7 +162,8 @@ class LinearEncoder:
             slopes, intercepts, held_out[chosen] = _ridge(Z, y, w)
         else:
             slopes, intercepts = self._logistic(Z, y, n_answers, w)
-            held_out[chosen] = self._by_folds(Z, y, n_answers, w, rng)
+            if holds_out:
+                held_out[chosen] = self._by_folds(Z, y, n_answers, w, rng)
         model = FittedLinear(
             view, slopes.astype(np.float32), intercepts.astype(np.float32), aim == "classes"
         )

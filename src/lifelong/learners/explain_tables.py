@@ -27,6 +27,8 @@ from lifelong.tasks.base import TaskName
 Array = NDArray[np.float64]
 OWN = "own forest"
 OTHERS = "other tasks"
+LINEAR_OTHERS = "other tasks' linear models"
+CORRECTED = "other tasks, corrected"
 SHARED = "shared forest"
 BOOSTED = "boosted"
 LINEAR = "linear model"
@@ -185,6 +187,8 @@ def _opinion_names(known: TablesKnown) -> tuple[str, ...]:
         names.append(OWN_LINEAR)
     if known.asks_others:
         names.append(OTHERS)
+    if known.asks_linear:
+        names += [LINEAR_OTHERS, CORRECTED]
     shared = known.shared
     if shared is not None:
         if shared.forest is not None:

@@ -11,7 +11,7 @@ from lifelong._labels import Labels
 from lifelong._validation import Rows
 from lifelong.learners.knowledge import TaskRecord
 from lifelong.learners.table_knowledge import TableRows, TablesKnown
-from lifelong.learners.table_learning import Settings, TableLesson, ask_all, learn, share
+from lifelong.learners.table_learning import Settings, TableLesson, ask_all, learn, share, unshared
 from lifelong.rows.columns import Column, Columns
 from lifelong.tasks.base import TaskName
 
@@ -35,8 +35,8 @@ def forget(known: TablesKnown, task: TaskName, settings: Settings) -> TablesKnow
             return share(rest, settings)
         if settings.asks_others:
             return ask_all(rest, settings)
-        return rest
-    rest = replace(rest, asks_others=False)
+        return unshared(rest, settings)
+    rest = replace(rest, asks_others=False, asks_linear=False)
     lessons = [_lesson(rest, name, labels, columns) for name in rest.tasks]
     fresh = replace(
         rest,

@@ -61,9 +61,9 @@ class LifelongClassifier(TablesOrImages):
         Rows that a leaf has at least.
     shared : bool or None, default True
         Whether rows of several tasks may train one encoder. With None no row is shared, but a task
-        asks the forests of up to 320 other tasks that know some of its labels (all trees of up to
-        32, some trees of more); those that answer its rows well count more. With False each task
-        has its own forest alone.
+        asks the forests and linear models of up to 320 other tasks that know some of its labels
+        (all trees of up to 32, some trees of more), and corrects their answers by its own rows;
+        those that answer its rows well count more. With False each task has its own forest alone.
     class_weight : dict, "balanced" or None, default None
         How much rows of each class count, as in scikit-learn.
     on_unseen : "pooled" or "raise", default "pooled"

@@ -93,7 +93,7 @@ class TableRows:
 
 @dataclass(frozen=True, eq=False)
 class OwnForest:
-    """The forest of one task, and where linear models of tasks help, that of this one."""
+    """The forest of one task, and its linear model: where these help, or where others ask it."""
 
     view: TreeView = saved(TREE_VIEW)
     forest: AnsweringForest = saved(Record(AnsweringForest))
@@ -130,8 +130,8 @@ class TaskMix:
     Attributes
     ----------
     weights : (J,)
-        Of its own forest, its own linear model if there is one, then of the shared encoder's
-        models.
+        Of its own forest, its own linear model where that is an opinion, then of the shared
+        encoder's models, or of other tasks' forests, their linear models, and both corrected.
     centre : (m,)
         Mean of the task's rows, for relative columns.
     held_out : (J, n, K)
@@ -140,9 +140,13 @@ class TaskMix:
     losses : (J + 1,)
         Mean log-loss (squared error) of each opinion on these rows, and of the mix.
     others : names
-        Other tasks whose forests are asked, if other tasks' answers are an opinion.
+        Other tasks whose models are asked, if other tasks' answers are an opinion.
     shares : (O,), optional
         How much each of them counts in the mean of their answers; None if they count alike.
+    linear_shares : (O,), optional
+        The same for their linear models; 0 for one that has none.
+    correction : FittedLinear, optional
+        What the task's rows add to the others' answers.
     """
 
     weights: NDArray[np.float64] = saved(Array("float64", ("J",), least=0))
@@ -153,14 +157,19 @@ class TaskMix:
     shares: NDArray[np.float64] | None = saved(
         maybe(Array("float64", (None,), least=0)), default=None
     )
+    linear_shares: NDArray[np.float64] | None = saved(
+        maybe(Array("float64", (None,), least=0)), default=None
+    )
+    correction: FittedLinear | None = saved(maybe(Record(FittedLinear)), default=None)
 
     def problem(self, lengths: Mapping[str, Any]) -> str | None:
         """What a file has wrong: NaN is no answer, and nothing else is none."""
         del lengths
         if np.isinf(self.held_out).any():
             return "has infinite answers"
-        if self.shares is not None and len(self.shares) != len(self.others):
-            return "has shares of other tasks than it asks"
+        for shares in (self.shares, self.linear_shares):
+            if shares is not None and len(shares) != len(self.others):
+                return "has shares of other tasks than it asks"
         return None
 
     def without_other(self, task: TaskName) -> "TaskMix":
@@ -169,20 +178,33 @@ class TaskMix:
             return self
         stays = np.array([other != task for other in self.others])
         others = tuple(other for other in self.others if other != task)
-        shares = self.shares
-        if shares is not None:
-            shares = shares[stays]
-            total = shares.sum()
-            shares = shares / total if total > 0 else None
-        return replace(self, others=others, shares=shares)
+        return replace(
+            self,
+            others=others,
+            shares=_in_proportion(self.shares, stays),
+            linear_shares=_in_proportion(self.linear_shares, stays),
+        )
 
     @property
     def nbytes(self) -> int:
         """Bytes of weights and held-out answers."""
         arrays: list[NDArray[Any]] = [self.held_out, self.weights, self.centre, self.losses]
-        if self.shares is not None:
-            arrays.append(self.shares)
-        return sum(array.nbytes for array in arrays)
+        arrays += [found for found in (self.shares, self.linear_shares) if found is not None]
+        total = sum(array.nbytes for array in arrays)
+        if self.correction is not None:
+            total += self.correction.nbytes
+        return total
+
+
+def _in_proportion(
+    shares: NDArray[np.float64] | None, stays: NDArray[np.bool_]
+) -> NDArray[np.float64] | None:
+    """The shares of those that stay, as they were among each other; None: all alike."""
+    if shares is None:
+        return None
+    rest = shares[stays]
+    total = rest.sum()
+    return rest / total if total > 0 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,11 +222,14 @@ class TablesKnown(TasksKnown):
     shared : SharedEncoder, optional
     common : (J,)
         Weights of all tasks together.
-    unseen : weights of the shared opinions alone, for a task that is not known
+    unseen : weights of the shared opinions alone (of others' forests and linear models), for a task
+        that is not known
     reads_linear : bool
         Whether each task's own linear model is an opinion.
     asks_others : bool
         Whether other tasks' answers are an opinion, in the place of a shared encoder.
+    asks_linear : bool
+        Whether others' linear models are asked as well, and corrected by the task's own rows.
     asked_at : (tasks, rows)
         How many there were when all tasks chose whom they ask.
     batches : checksums of files that were learnt, so that none is learnt twice
@@ -230,18 +255,21 @@ class TablesKnown(TasksKnown):
     unseen: tuple[float, ...] = saved(InManifest(Several(Number(0))), default=())
     reads_linear: bool = saved(InManifest(FLAG), default=False)
     asks_others: bool = saved(InManifest(FLAG), default=False)
+    asks_linear: bool = saved(InManifest(FLAG), later=True, default=False)
     asked_at: tuple[int, ...] = saved(InManifest(Several(Whole(0))), default=())
     batches: tuple[str, ...] = saved(InManifest(Several(Text())), default=())
     seen_labels: NDArray[np.bool_] | None = None  # (T, K): what ``presence`` would find, if known
 
     def problem(self, lengths: Mapping[str, Any]) -> str | None:
         """What files have wrong that do not fit together."""
-        n_opinions = self.n_own + self.asks_others
+        n_opinions = self.n_own + self.n_of_others
         n_centre = 0
         if self.reads_linear and self.shared is None:
             return "has linear models of tasks, and no shared encoder"
-        if self.asks_others and (self.shared is not None or len(self.common) != 2):
+        if self.asks_others and (self.shared is not None or len(self.common) != n_opinions):
             return "asks other tasks, and has other opinions as well"
+        if self.asks_linear and not (self.asks_others and len(self.unseen) == 2):
+            return "asks linear models of tasks, and has no weights for their answers"
         if self.in_shape != (self.columns.n_places,):
             return "has columns of other rows"
         if self.shared is not None:
@@ -263,6 +291,7 @@ class TablesKnown(TasksKnown):
                 and rows.X.shape[1] <= self.columns.n_places
                 and self.forests[task].forest.n_answers <= self.n_answers
                 and self._fits_linear(self.forests[task].linear)
+                and self._fits_correction(mix)
                 and (self.asks_others or not mix.others)
                 and all(other in self.forests and other != task for other in mix.others)
             )
@@ -274,8 +303,18 @@ class TablesKnown(TasksKnown):
 
     def _fits_linear(self, linear: FittedLinear | None) -> bool:
         """Whether a task has a linear model if all tasks have one, of columns that there are."""
-        if linear is None or not self.reads_linear:
-            return linear is None and not self.reads_linear
+        if linear is None:
+            return not self.reads_linear
+        return (self.reads_linear or self.asks_linear) and self._reads_rows(linear)
+
+    def _fits_correction(self, mix: TaskMix) -> bool:
+        """Whether a channel corrects others' answers only where their linear models are asked."""
+        if not self.asks_linear:
+            return mix.correction is None and mix.linear_shares is None
+        return mix.correction is None or self._reads_rows(mix.correction)
+
+    def _reads_rows(self, linear: FittedLinear) -> bool:
+        """Whether a linear model has columns and labels that there are."""
         return linear.n_answers <= self.n_answers and linear.view.n_places <= self.columns.n_places
 
     def _fits(self, record: TaskRecord, targets: Targets, aim: Aim) -> bool:
@@ -293,6 +332,13 @@ class TablesKnown(TasksKnown):
     def n_own(self) -> int:
         """How many opinions are of the task's own rows alone."""
         return 1 + self.reads_linear
+
+    @property
+    def n_of_others(self) -> int:
+        """How many opinions are other tasks': forests, linear models, and both corrected."""
+        if self.asks_linear:
+            return 3
+        return int(self.asks_others)
 
     @property
     def n_answers(self) -> int:

@@ -19,6 +19,7 @@ from lifelong.encoders.answers import Aim, grow_answering
 from lifelong.encoders.shared import TaskRows
 from lifelong.encoders.shared_fit import MAX_ROWS, draw_in_bag, fit_shared
 from lifelong.learners.knowledge import TaskRecord, merged
+from lifelong.learners.table_corrections import LEAST_ROWS, with_corrections
 from lifelong.learners.table_knowledge import (
     OwnForest,
     TableRows,
@@ -26,9 +27,14 @@ from lifelong.learners.table_knowledge import (
     TaskMix,
     in_all_columns,
 )
-from lifelong.learners.table_linears import fit_own_linear, linear_answers, with_own_linears
+from lifelong.learners.table_linears import (
+    fit_own_linear,
+    linear_answers,
+    with_linears_to_ask,
+    with_own_linears,
+)
 from lifelong.learners.table_others import MOST_OTHERS, ask_others
-from lifelong.learners.table_weights import mixes, with_common_weights
+from lifelong.learners.table_weights import mixes, with_common_weights, with_weights_of_others
 from lifelong.rows.views import TreeView
 from lifelong.tasks.base import TaskName
 
@@ -78,7 +84,7 @@ class Settings:
     shares_rows : bool, default True
         Whether an encoder may be trained on the rows of several tasks.
     asks_others : bool, default False
-        Whether a task asks other tasks' forests, where no rows are shared.
+        Whether a task asks other tasks' forests and linear models, where no rows are shared.
     n_jobs : int, optional
     """
 
@@ -88,6 +94,18 @@ class Settings:
     shares_rows: bool = True
     asks_others: bool = False
     n_jobs: int | None = None
+
+    @property
+    def least_rows_to_ask(self) -> int:
+        """Rows below which a task has no linear model that others could ask.
+
+        Column means of a few rows are nearly the rows. What leaves may not say of fewer rows
+        (``min_samples_leaf``), a linear model does not say either.
+        """
+        floor = self.tree.get("min_samples_leaf", 1)
+        if isinstance(floor, int):
+            return max(LEAST_ROWS, floor)
+        return LEAST_ROWS
 
 
 def learn(known: TablesKnown, lessons: Sequence[TableLesson], settings: Settings) -> TablesKnown:
@@ -107,7 +125,9 @@ def _learn(known: TablesKnown, lessons: Sequence[TableLesson], settings: Setting
     if settings.asks_others:
         if asking_is_due(known):
             return ask_all(known, settings)
+        known = with_linears_to_ask(known, settings.least_rows_to_ask, settings.aim)
         known = ask_others(known, tasks)
+        known = with_corrections(known, tasks, settings.aim)
     if not settings.shares_rows:
         return replace(known, channels=merged(known.channels, mixes(known, settings.aim, tasks)))
     if sharing_is_due(known, tasks):
@@ -134,6 +154,7 @@ def unshared(known: TablesKnown, settings: Settings) -> TablesKnown:
         forests={task: replace(own, linear=None) for task, own in known.forests.items()},
         reads_linear=False,
         asks_others=False,
+        asks_linear=False,
         asked_at=(),
     )
 
@@ -144,7 +165,7 @@ def asking_is_due(known: TablesKnown) -> bool:
     A choice takes about as long per task as a lesson. So all choices together take at most twice
     what one choice of each task takes, and 4/3 of it once there are many tasks.
     """
-    if not known.asks_others:
+    if not known.asks_linear:  # nor do models that were saved before linear models were asked
         return True
     n_tasks, n_rows = known.asked_at
     n_rows_now = sum(record.n_rows for record in known.tasks.values())
@@ -157,8 +178,12 @@ def asking_is_due(known: TablesKnown) -> bool:
 def ask_all(known: TablesKnown, settings: Settings) -> TablesKnown:
     """Every task chooses anew which others it asks, and learns the weights of its opinions."""
     n_rows = sum(record.n_rows for record in known.tasks.values())
-    known = replace(known, asks_others=True, asked_at=(len(known.tasks), n_rows))
+    asked_at = (len(known.tasks), n_rows)
+    known = replace(known, asks_others=True, asks_linear=True, asked_at=asked_at)
+    known = with_linears_to_ask(known, settings.least_rows_to_ask, settings.aim)
     known = ask_others(known, list(known.tasks))
+    known = with_weights_of_others(known, settings.aim)
+    known = with_corrections(known, list(known.tasks), settings.aim)
     known = with_common_weights(known, settings.aim)
     return replace(known, channels=mixes(known, settings.aim))
 
@@ -188,7 +213,7 @@ def grow_own(known: TablesKnown, lesson: TableLesson, settings: Settings) -> Tab
         old = known.channels[task].held_out[0].astype(np.float64)
         held_out = np.concatenate([in_all_columns(old, known), in_all_columns(answers, known)])
         opinions = [held_out.astype(np.float32)]
-        if before.linear is not None:
+        if known.reads_linear and before.linear is not None:
             old = known.channels[task].held_out[1]
             answers = linear_answers(before.linear, X).astype(np.float32)
             opinions.append(
@@ -288,7 +313,14 @@ def share(known: TablesKnown, settings: Settings) -> TablesKnown:
             _stacked(own, others, known),
             np.zeros(2 + len(answers)),
         )
-    known = replace(known, shared=fit.encoder, channels=channels, asks_others=False, asked_at=())
+    known = replace(
+        known,
+        shared=fit.encoder,
+        channels=channels,
+        asks_others=False,
+        asks_linear=False,
+        asked_at=(),
+    )
     known = with_own_linears(known, settings.aim)
     known = with_common_weights(known, settings.aim)
     return replace(known, channels=mixes(known, settings.aim))

@@ -32,10 +32,11 @@ MOST_TASKS = 32
 """Tasks at most that decide this."""
 
 
-def own_opinions(own: OwnForest, X: Rows) -> list[Answers]:
-    """What a task's forest answers, and its linear model if it has one."""
+def own_opinions(known: TablesKnown, task: TaskName, X: Rows) -> list[Answers]:
+    """What a task's forest answers, and its linear model if that is an opinion."""
+    own = known.forests[task]
     answers = [own.answers(X)]
-    if own.linear is not None:
+    if known.reads_linear and own.linear is not None:
         answers.append(linear_answers(own.linear, X))
     return answers
 
@@ -64,6 +65,30 @@ def fit_own_linear(
     )
     held_out = np.where(np.isnan(fit.held_out), in_all_columns(forest, known), fit.held_out)
     return fit.model, held_out.astype(np.float32)
+
+
+def with_linears_to_ask(known: TablesKnown, least_rows: int, aim: Aim) -> TablesKnown:
+    """With a linear model for each task that has none and at least so many rows, for others."""
+    lacking = [
+        task
+        for task, own in known.forests.items()
+        if own.linear is None and len(known.memory[task].targets) >= least_rows
+    ]
+    found = {}
+    for task in lacking:
+        rows = known.memory[task]
+        fit = LinearEncoder().fit(
+            rows.wide(known.columns.n_places),
+            rows.targets,
+            n_answers=known.n_answers,
+            aim=aim,
+            rng=generator(known.seed, task, "linear", len(rows.targets)),
+            categories=coded_places(known.columns),
+            weights=rows.weights,
+            holds_out=False,
+        )
+        found[task] = replace(known.forests[task], linear=fit.model)
+    return replace(known, forests=merged(known.forests, found))
 
 
 def with_own_linears(known: TablesKnown, aim: Aim) -> TablesKnown:

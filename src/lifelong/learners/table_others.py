@@ -1,14 +1,16 @@
-"""What other tasks' forests answer: an opinion of its own, for which no row is shared.
+"""What other tasks' models answer: opinions of their own, for which no row is shared.
 
-A task asks other tasks that know some of its labels by the same name. Their forests have never
-seen its rows, so that their answers to them are held out as they are. Their mean is the opinion;
-those that answer the task's own rows well count more in it. What chance remains in the mean comes
-from which tasks are asked, and hardly from how many trees of each: many are asked, a few trees of
-each.
+A task asks other tasks that know some of its labels by the same name. Their forests and linear
+models have never seen its rows, so that their answers to them are held out as they are. The mean of
+the forests is one opinion, that of the linear models another; those that answer the task's own rows
+well count more. What chance remains in the mean of forests comes from which tasks are asked, and
+hardly from how many trees of each: many are asked, a few trees of each. What the task's rows add to
+both means is a third opinion (:mod:`lifelong.learners.table_corrections`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,8 @@ from lifelong._random import generator
 from lifelong._validation import Rows
 from lifelong.encoders.answers import Answers, Targets
 from lifelong.encoders.asking import add_answers
+from lifelong.encoders.asking_linear import answers_of_each
+from lifelong.encoders.linear import FittedLinear
 from lifelong.learners.table_knowledge import TableRows, TablesKnown, TaskMix, in_all_columns
 from lifelong.tasks.base import TaskName
 
@@ -94,6 +98,38 @@ def mean_of_others(
     return total
 
 
+def mean_of_linears(
+    known: TablesKnown,
+    X: Rows,
+    others: Sequence[TaskName],
+    shares: NDArray[np.float64] | None = None,
+) -> Answers:
+    """The mean of what other tasks' linear models answer (n, K); NaN if there are none.
+
+    ``shares`` (O,) says how much each counts, 0 if it has none; all alike if it is None.
+    """
+    places, models = linears_of(known, others)
+    if not models:
+        return np.full((len(X), known.n_answers), np.nan)
+    counts = np.full(len(models), 1 / len(models))
+    if shares is not None:
+        counts = shares[places]
+    answers = answers_of_each(models, X, known.n_answers)
+    total = np.zeros(answers.shape[1:])
+    for of_model, share in zip(answers, counts.tolist(), strict=True):
+        total += share * of_model
+    return total
+
+
+def linears_of(
+    known: TablesKnown, others: Sequence[TaskName]
+) -> tuple[list[int], list[FittedLinear]]:
+    """The linear models of others, and which of them have one."""
+    found = [(place, known.forests[other].linear) for place, other in enumerate(others)]
+    there = [(place, linear) for place, linear in found if linear is not None]
+    return [place for place, _ in there], [linear for _, linear in there]
+
+
 def ask_others(known: TablesKnown, tasks: Sequence[TaskName]) -> TablesKnown:
     """Choose anew whom some tasks ask, with what these answer to the tasks' rows."""
     channels = dict(known.channels)
@@ -111,27 +147,56 @@ def _mix(
     mix = known.channels[task]
     rows = known.memory[task]
     own = in_all_columns(mix.held_out[0], known)
-    shares = None
-    if not others:
-        mean = np.full(own.shape, np.nan)
-    elif _tell_nothing(rows.targets):
-        mean = answers.mean(axis=0)
-    else:
-        losses = losses_of_each(answers, rows)
-        shares = _credits(losses.sum(axis=1), len(own))
-        # A row says nothing about who answers it: (O, n), from the losses of all other rows.
-        of_rows = _credits(losses.sum(axis=1, keepdims=True) - losses, len(own))
-        mean = np.einsum("on,onk->nk", of_rows, answers)
-    held_out = np.stack([own, mean]).astype(np.float32)
-    return replace(mix, others=others, shares=shares, held_out=held_out)
+    mean, shares = _weighed(answers, rows)
+    opinions = [own, mean]
+    linear_shares = None
+    if known.asks_linear:
+        places, models = linears_of(known, others)
+        X = rows.wide(known.columns.n_places)
+        of_linears = answers_of_each(models, X, known.n_answers)
+        linear_mean, counts = _weighed(of_linears, rows)
+        if not models:  # other tasks are too small to have one
+            linear_mean = mean
+        if counts is not None:
+            linear_shares = np.zeros(len(others))
+            linear_shares[places] = counts
+        opinions.append(linear_mean)
+    held_out = np.stack(opinions).astype(np.float32)
+    return replace(
+        mix,
+        others=others,
+        shares=shares,
+        linear_shares=linear_shares,
+        correction=None,
+        held_out=held_out,
+    )
 
 
-def _tell_nothing(targets: Targets) -> bool:
+def _weighed(
+    answers: NDArray[Any], rows: TableRows
+) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """The mean of the others' answers (O, n, K) to a task's rows, and how much each counts (O,).
+
+    None: all count alike.
+    """
+    if not len(answers):
+        return np.full(answers.shape[1:], np.nan), None
+    if tell_nothing(rows.targets):
+        return answers.mean(axis=0), None
+    n = len(rows.targets)
+    losses = losses_of_each(answers, rows)
+    shares = _credits(losses.sum(axis=1), n)
+    # A row says nothing about who answers it: (O, n), from the losses of all other rows.
+    of_rows = _credits(losses.sum(axis=1, keepdims=True) - losses, n)
+    return np.einsum("on,onk->nk", of_rows, answers), shares
+
+
+def tell_nothing(targets: Targets) -> bool:
     """Whether rows are all of one class: the others' answers on them are no measure of skill."""
     return bool(targets.dtype.kind == "i" and (targets == targets[0]).all())
 
 
-def losses_of_each(answers: NDArray[np.float32], rows: TableRows) -> NDArray[np.float64]:
+def losses_of_each(answers: NDArray[Any], rows: TableRows) -> NDArray[np.float64]:
     """The loss of each other's answers (O, n, K) on each row (O, n), in nats.
 
     For numbers: half the squared error, in units of the mean's.

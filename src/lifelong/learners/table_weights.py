@@ -27,14 +27,27 @@ and 50 rows per task, two standard errors cost .005 of log-loss and three cost .
 
 
 def with_common_weights(known: TablesKnown, aim: Aim) -> TablesKnown:
-    """Weights of all tasks together, with and without their own forests."""
+    """Weights of all tasks together, with and without their own forests.
+
+    Where others are asked, :func:`with_weights_of_others` has found those without.
+    """
     evidence = [evidence_of(known, task, aim) for task in known.channels]
     evidence = _some_rows(evidence, known.seed)
     common = common_of(evidence, aim)
+    if known.asks_others:
+        return replace(known, common=tuple(common.tolist()))
     n_own = known.n_own
     without_own = [found._replace(opinions=found.opinions[n_own:]) for found in evidence]
     unseen = common_of(without_own, aim)
     return replace(known, common=tuple(common.tolist()), unseen=tuple(unseen.tolist()))
+
+
+def with_weights_of_others(known: TablesKnown, aim: Aim) -> TablesKnown:
+    """Weights of others' forests and linear models alone, of all tasks together."""
+    evidence = [evidence_of(known, task, aim) for task in known.channels]
+    of_others = [found._replace(opinions=found.opinions[1:3]) for found in evidence]
+    unseen = common_of(_some_rows(of_others, known.seed), aim)
+    return replace(known, unseen=tuple(unseen.tolist()))
 
 
 def mixes(
@@ -52,6 +65,8 @@ def mixes(
         if known.shared is not None and known.shared.place_of(task) is None:
             strength = stacking.NEW_TASK_STRENGTH
         weights = no_harm(evidence, _of_task(evidence, common, strength, aim), aim)
+        if known.asks_others and not mix.others:
+            weights = np.eye(len(weights))[0]  # there is no opinion but that of its own forest
         losses = _losses(evidence, weights, aim)
         found[task] = replace(mix, weights=weights, losses=losses)
     return found

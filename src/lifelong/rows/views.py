@@ -18,7 +18,9 @@ from lifelong.schema import Array, Record, Several, Whole, saved
 MAX_ONE_HOT = 30
 """Categories up to which each has a column of its own; more are read by trees as codes."""
 
-_CLIP = 5.0  # standard deviations: an outlier must not carry a linear model away
+CLIP = 5.0
+"""Standard deviations: an outlier must not carry a linear model away."""
+
 _SMALL = 1e-9
 
 
@@ -163,11 +165,47 @@ class DenseView:
         indicators = np.isnan(rows[:, self.missing])
         return np.hstack([numbers, *one_hot, indicators]).astype(np.float32, copy=False)
 
+    @property
+    def kept_of_all(self) -> NDArray[np.int64]:
+        """Which of the columns of :func:`raw_columns` are kept (q,)."""
+        coded = len(self.categories)
+        n_values = self.n_places - coded + sum(n for _, n in self.categories)
+        of_indicator = np.append(self.missing, 0)[np.maximum(self.kept - n_values, 0)]
+        return np.where(self.kept < n_values, self.kept, n_values + of_indicator)
+
+    @property
+    def width_of_all(self) -> int:
+        """How many columns :func:`raw_columns` has."""
+        return 2 * self.n_places - len(self.categories) + sum(n for _, n in self.categories)
+
+    @property
+    def fill_of_all(self) -> NDArray[np.float32]:
+        """In the place of missing numbers, among the columns of :func:`raw_columns`."""
+        filled = np.zeros(self.width_of_all, dtype=np.float32)
+        numbers = np.delete(self.fill, [place for place, _ in self.categories])
+        filled[: len(numbers)] = numbers
+        return filled
+
     def __call__(self, X: Rows) -> Rows:
         """Rows as linear models read them (n, q): no number is missing."""
         raw = self._raw(X)[:, self.kept]
-        standard: Rows = np.clip((raw - self.mean) / self.scale, -_CLIP, _CLIP)
+        standard: Rows = np.clip((raw - self.mean) / self.scale, -CLIP, CLIP)
         return standard
+
+
+def raw_columns(X: Rows, categories: tuple[tuple[int, int], ...]) -> Rows:
+    """All that a linear model may read of rows (n, p), before it is filled and standardised (n, c).
+
+    Numbers (NaN is missing), categories one by one, and for every place whether it is missing.
+    """
+    rows = _without_unknown(X, categories)
+    coded = [place for place, _ in categories]
+    one_hot = [
+        rows[:, [place]] == np.arange(n_categories, dtype=np.float32)
+        for place, n_categories in categories
+    ]
+    numbers = np.delete(rows, coded, axis=1)
+    return np.hstack([numbers, *one_hot, np.isnan(rows)]).astype(np.float32, copy=False)
 
 
 def _without_unknown(rows: Rows, categories: tuple[tuple[int, int], ...]) -> Rows:
