@@ -1,5 +1,5 @@
 """Ideas that were tried for speed: ``python -m benchmarks.trials
-[walk|training|chunks|neighbours|batches|precision]``.
+[walk|sums|training|chunks|neighbours|batches|precision]``.
 
 What each gave is in docs/performance.md; what ``batches`` gave, in
 docs/experiments/tabular-cifar.md. The last two need CIFAR-100. Sides take turns; milliseconds are
@@ -19,6 +19,7 @@ from sklearn.neighbors import NearestNeighbors
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from lifelong.channels.summing import compiled_sum
 from lifelong.encoders.forest import FittedForest, ForestEncoder
 from lifelong.nets.architectures import Standardise, cnn
 from lifelong.nets.classifier import NetworkClassifier
@@ -86,6 +87,34 @@ def _descent(forest: FittedForest) -> Callable[[np.ndarray], np.ndarray]:
         return number.take(place).reshape(len(X), -1)
 
     return descend
+
+
+def sums() -> None:
+    """Posteriors of 10 trees' leaves, added by numpy and by the compiled loop: the same bits."""
+    add = compiled_sum()
+    assert add is not None
+    rng = np.random.default_rng(0)
+    for n, n_leaves, n_classes in ((1000, 170, 5), (500, 1500, 10), (1000, 1500, 2)):
+        posteriors = rng.random((n_leaves + 1, n_classes))
+        leaves = rng.integers(0, n_leaves, (10, n)).astype(np.int32)
+
+        def by_numpy(P: np.ndarray, Z: np.ndarray) -> np.ndarray:
+            votes = np.zeros((Z.shape[1], P.shape[1]))
+            for of_tree in Z:
+                votes += P.take(of_tree, axis=0)
+            return votes
+
+        def compiled(P: np.ndarray, Z: np.ndarray) -> np.ndarray:
+            votes = np.zeros((Z.shape[1], P.shape[1]))
+            add(P, Z, votes)
+            return votes
+
+        assert np.array_equal(by_numpy(posteriors, leaves), compiled(posteriors, leaves))
+        sides = {
+            "numpy": lambda P=posteriors, Z=leaves: [by_numpy(P, Z) for _ in range(50)],
+            "compiled (used)": lambda P=posteriors, Z=leaves: [compiled(P, Z) for _ in range(50)],
+        }
+        in_turns(f"50 times {n} rows, {n_classes} classes", sides, 9)
 
 
 def training() -> None:
@@ -195,7 +224,7 @@ def _judge(what: str, stream_name: str, network: str, recipe: Recipe) -> None:
 
 
 TRIALS = {
-    trial.__name__: trial for trial in (walk, training, chunks, neighbours, batches, precision)
+    trial.__name__: trial for trial in (walk, sums, training, chunks, neighbours, batches, precision)
 }
 
 if __name__ == "__main__":
