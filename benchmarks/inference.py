@@ -43,9 +43,7 @@ def learnt(learner: Silly, stream: list[Rows]) -> Silly:
     return learner
 
 
-def _against_encoders(
-    what: str, learner: Silly, task: Rows, repeats: int, note: str = ""
-) -> Row:
+def _against_encoders(what: str, learner: Silly, task: Rows, repeats: int, note: str = "") -> Row:
     X = task[0]
 
     def encoders_alone() -> None:

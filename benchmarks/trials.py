@@ -224,7 +224,8 @@ def _judge(what: str, stream_name: str, network: str, recipe: Recipe) -> None:
 
 
 TRIALS = {
-    trial.__name__: trial for trial in (walk, sums, training, chunks, neighbours, batches, precision)
+    trial.__name__: trial
+    for trial in (walk, sums, training, chunks, neighbours, batches, precision)
 }
 
 if __name__ == "__main__":
