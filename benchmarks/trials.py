@@ -1,5 +1,5 @@
 """Ideas that were tried for speed: ``python -m benchmarks.trials
-[walk|sums|training|chunks|neighbours|batches|precision]``.
+[walk|sums|training|halves|narrow|together|chunks|neighbours|batches|precision]``.
 
 What each gave is in docs/performance.md; what ``batches`` gave, in
 docs/experiments/tabular-cifar.md. The last two need CIFAR-100. Sides take turns; milliseconds are
@@ -7,10 +7,12 @@ medians of CPU seconds.
 """
 
 import argparse
+import copy
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from torch.nn.functional import cross_entropy
 
 from lifelong.channels.summing import compiled_sum
 from lifelong.encoders.forest import FittedForest, ForestEncoder
-from lifelong.nets.architectures import Standardise, cnn
+from lifelong.nets.architectures import Standardise, build, cnn, cnn_sizes
 from lifelong.nets.classifier import NetworkClassifier
 from lifelong.nets.recipe import Recipe
 from lifelong.tasks.datasets import load
@@ -156,6 +158,207 @@ def training() -> None:
         in_turns(f"CNN × {width}", sides, 6)
 
 
+def halves() -> None:
+    """A step in float32 and in bfloat16, for networks of many sizes: what "auto" goes by."""
+    shapes: list[tuple[Any, tuple[int, ...], float]] = [
+        ((10, 10), (2,), 1.0),
+        ((128, 128), (54,), 1.0),
+        ((512, 512), (54,), 1.0),
+        ("mlp", (54,), 0.25),
+        ("mlp", (54,), 1.0),
+        ("cnn", (3, 32, 32), 0.1),
+        ("cnn", (3, 32, 32), 0.25),
+        ("cnn", (3, 32, 32), 0.5),
+        ("cnn", (3, 32, 32), 1.0),
+        ("cnn", (3, 84, 84), 0.25),
+    ]
+    for network, shape, width in shapes:
+        model = with_head(build(network, shape, width), shape)
+        weights = sum(weight.numel() for weight in model.parameters())
+        for n in (32, 64):
+            full, half = (a_step(model, shape, n, half) for half in (False, True))
+            half()
+            what = f"{network} × {width} on {shape}, {weights} weights, batches of {n}"
+            in_turns(what, {"float32": full, "bfloat16": half}, 9)
+
+
+def with_head(body: nn.Module, shape: tuple[int, ...]) -> nn.Module:
+    """A network for ten classes."""
+    with torch.no_grad():
+        width = body(torch.zeros(2, *shape)).shape[1]
+    return nn.Sequential(body, nn.Linear(width, 10))
+
+
+def a_step(
+    model: nn.Module, shape: tuple[int, ...], n: int, half: bool = False
+) -> Callable[[], None]:
+    """Three steps of training on the same rows, as work to time."""
+    rows = torch.randn(n, *shape)
+    if len(shape) == 3:
+        rows = rows.to(memory_format=torch.channels_last)
+    targets = torch.arange(n) % 10
+    optimiser = torch.optim.Adam(model.parameters(), fused=True)
+    model.train()
+
+    def steps() -> None:
+        for _ in range(3):
+            optimiser.zero_grad(set_to_none=True)
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=half):
+                loss = cross_entropy(model(rows), targets)
+            loss.backward()
+            optimiser.step()
+
+    return steps
+
+
+def narrow() -> None:
+    """A step of the narrow CNN: its parts, and what could make it faster."""
+    shape = (3, 32, 32)
+    rows = torch.randn(32, *shape).to(memory_format=torch.channels_last)
+    targets = torch.arange(32) % 10
+    model = with_head(cnn(shape, 0.25), shape).train()
+    weights = list(model.parameters())
+    means, squares = ([torch.zeros_like(weight) for weight in weights] for _ in range(2))
+    steps = [torch.zeros(()) for _ in weights]
+    fused = torch.optim.Adam(weights, fused=True)
+
+    def learnt(network: nn.Module, images: torch.Tensor) -> None:
+        network.zero_grad(set_to_none=True)
+        cross_entropy(network(images), targets).backward()
+
+    def without_optimiser_class() -> None:
+        learnt(model, rows)
+        with torch.no_grad():
+            torch._fused_adam_(
+                weights,
+                [weight.grad for weight in weights],
+                means,
+                squares,
+                [],
+                steps,
+                lr=3e-4,
+                beta1=0.9,
+                beta2=0.999,
+                weight_decay=0.0,
+                eps=1e-8,
+                amsgrad=False,
+                maximize=False,
+            )
+
+    def used() -> None:
+        learnt(model, rows)
+        fused.step()
+
+    contiguous = with_head(cnn(shape, 0.25), shape).to(memory_format=torch.contiguous_format)
+    as_tutorials = torch.optim.Adam(contiguous.parameters())
+    images = rows.contiguous()
+
+    def bare() -> None:
+        learnt(contiguous, images)
+        as_tutorials.step()
+
+    in_place = with_head(cnn(shape, 0.25), shape).to(memory_format=torch.channels_last).train()
+    for layer in in_place.modules():
+        if isinstance(layer, nn.ReLU):
+            layer.inplace = True
+    of_in_place = torch.optim.Adam(in_place.parameters(), fused=True)
+
+    def relu_in_place() -> None:
+        learnt(in_place, rows)
+        of_in_place.step()
+
+    sides = {
+        "bare": bare,
+        "used": used,
+        "without the optimiser": lambda: learnt(model, rows),
+        "fused Adam called directly": without_optimiser_class,
+        "ReLU in place": relu_in_place,
+        "bfloat16": a_step(model, shape, 32, half=True),
+    }
+    sides = {name: lambda side=side: [side() for _ in range(3)] for name, side in sides.items()}
+    sides["bfloat16"] = a_step(model, shape, 32, half=True)
+    in_turns("three steps of the CNN × 0.25", sides, 25)
+
+
+class Together(nn.Module):
+    """Several CNNs of equal size as one: grouped convolutions, batched products."""
+
+    def __init__(self, width: float, n: int, n_classes: int = 10) -> None:
+        super().__init__()
+        self.n = n
+        sizes = cnn_sizes((3, 32, 32), width)
+        layers: list[nn.Module] = []
+        for channels_in, channels, stride in sizes.convolutions:
+            convolution = nn.Conv2d(n * channels_in, n * channels, 3, stride, 1, groups=n)
+            layers += [convolution, nn.BatchNorm2d(n * channels), nn.ReLU()]
+        self.convolutions = nn.Sequential(*layers)
+        widths = [sizes.flat, *sizes.dense, n_classes]
+        self.dense = nn.ParameterList(
+            nn.Parameter(torch.randn(n, a, b) / a**0.5) for a, b in pairwise(widths)
+        )
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        """Rows (n, b, c, h, w), each network its own → logits (n, b, K)."""
+        n, b, c, h, w = rows.shape
+        maps = self.convolutions(rows.transpose(0, 1).reshape(b, n * c, h, w))
+        values = maps.reshape(b, n, -1).transpose(0, 1)
+        *hidden, last = self.dense
+        for weight in hidden:
+            values = torch.bmm(values, weight).relu()
+        return torch.bmm(values, last)
+
+
+def together() -> None:
+    """A step of four CNNs at once, grouped and vmapped, against one after another."""
+    shape = (3, 32, 32)
+    n = 4
+    targets = (torch.arange(32) % 10).repeat(n)
+    for width in (0.1, 0.25):
+        each = [with_head(cnn(shape, width), shape) for _ in range(n)]
+        one_by_one = [a_step(model, shape, 32) for model in each]
+        grouped = Together(width, n)
+        rows = torch.randn(n, 32, *shape)
+        optimiser = torch.optim.Adam(grouped.parameters(), fused=True)
+
+        def at_once(g: Any = grouped, o: Any = optimiser, r: Any = rows) -> None:
+            for _ in range(3):
+                o.zero_grad(set_to_none=True)
+                cross_entropy(g(r).flatten(0, 1), targets).backward()
+                o.step()
+
+        sides = {
+            "one after another": lambda steps=one_by_one: [step() for step in steps],
+            "grouped": at_once,
+            "vmapped": vmapped(each, rows, targets.view(n, 32)),
+        }
+        in_turns(f"three steps of {n} CNNs × {width}", sides, 9)
+
+
+def vmapped(
+    models: list[nn.Module], rows: torch.Tensor, targets: torch.Tensor
+) -> Callable[[], None]:
+    """Three steps of all networks by torch.func; batch norm takes the batch's own statistics."""
+    bare = [copy.deepcopy(model) for model in models]
+    for model in bare:
+        for layer in model.modules():
+            if isinstance(layer, nn.BatchNorm2d):
+                layer.track_running_stats = False
+                layer.running_mean = layer.running_var = layer.num_batches_tracked = None
+    weights, _ = torch.func.stack_module_state(bare)
+    optimiser = torch.optim.Adam(weights.values(), fused=True)
+
+    def loss(one: dict[str, torch.Tensor], x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return cross_entropy(torch.func.functional_call(bare[0], one, (x,)), y)
+
+    def steps() -> None:
+        for _ in range(3):
+            optimiser.zero_grad(set_to_none=True)
+            torch.func.vmap(loss)(weights, rows, targets).sum().backward()
+            optimiser.step()
+
+    return steps
+
+
 def chunks() -> None:
     """500 images through the paper's CNN, so many at a time."""
     for shape in ((3, 32, 32), (3, 84, 84)):
@@ -225,7 +428,18 @@ def _judge(what: str, stream_name: str, network: str, recipe: Recipe) -> None:
 
 TRIALS = {
     trial.__name__: trial
-    for trial in (walk, sums, training, chunks, neighbours, batches, precision)
+    for trial in (
+        walk,
+        sums,
+        training,
+        halves,
+        narrow,
+        together,
+        chunks,
+        neighbours,
+        batches,
+        precision,
+    )
 }
 
 if __name__ == "__main__":
