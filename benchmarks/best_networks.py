@@ -1,5 +1,5 @@
-"""``SillyNetwork.best`` on ten tasks of images: training a network against a bare loop, for each row
-that passes; and predicting with shared networks against one network of the same recipe.
+"""``SillyNetwork.best`` on ten tasks of images: training a network against a bare loop, for each
+row that passes; and predicting with shared networks against one network of the same recipe.
 """
 
 from collections.abc import Iterator

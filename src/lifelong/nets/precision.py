@@ -14,8 +14,8 @@ from lifelong.nets.randomness import one_thread
 from lifelong.nets.recipe import Recipe
 
 ENOUGH_WEIGHTS = 500_000
-"""Smaller networks stay in full precision: half of it saves an eighth of the time of some of them in
-batches of 32, and up to 25 000 weights it takes twice as long."""
+"""Smaller networks stay in full precision: half of it saves an eighth of the time of some of them
+in batches of 32, and up to 25 000 weights it takes twice as long."""
 
 _CLEARLY = 0.6
 """A product in half precision takes a quarter of the time on a processor with instructions for it,
