@@ -1,5 +1,5 @@
 """Ideas that were tried for speed: ``python -m benchmarks.trials
-[walk|sums|training|halves|narrow|together|chunks|neighbours|batches|precision]``.
+[walk|sums|training|halves|narrow|together|ridge|chunks|neighbours|batches|precision]``.
 
 What each gave is in docs/performance.md; what ``batches`` gave, in
 docs/experiments/tabular-cifar.md. The last two need CIFAR-100. Sides take turns; milliseconds are
@@ -17,10 +17,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.linalg import cho_factor, cho_solve, eigh
 from sklearn.neighbors import NearestNeighbors
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from lifelong.channels.ridge.settings import PENALTIES
+from lifelong.channels.ridge.solver import solve
 from lifelong.channels.summing import compiled_sum
 from lifelong.encoders.forest import FittedForest, ForestEncoder
 from lifelong.nets.architectures import Standardise, build, cnn, cnn_sizes
@@ -359,6 +362,51 @@ def vmapped(
     return steps
 
 
+def ridge() -> None:
+    """Parts of a ridge solve, each in other ways: products, factorisation, many small tasks."""
+    rng = np.random.default_rng(0)
+    for n, d in ((500, 4000), (2000, 4000)):
+        A = rng.random((n, d), dtype=np.float32)
+        Y = rng.random((n, 10))
+        wide = A.astype(np.float64)
+        in_turns(
+            f"products of {n} rows × {d}",
+            {"float32 (used)": lambda A=A: A @ A.T, "float64": lambda A=wide: A @ A.T},
+            5,
+        )
+        K = np.asarray(A @ A.T, dtype=np.float64) / d
+
+        def per_penalty(K: np.ndarray = K, Y: np.ndarray = Y) -> None:
+            for penalty in PENALTIES:
+                inverse = cho_solve(cho_factor(K + penalty * np.eye(len(K))), np.eye(len(K)))
+                inverse @ Y  # leave-one-out scores need the diagonal of the inverse as well
+
+        narrow = K.astype(np.float32)
+        in_turns(
+            f"{len(PENALTIES)} penalties, 10 classes, {n} rows",
+            {
+                "one factorisation (used)": lambda K=K, Y=Y: solve(K, Y),
+                "one for each penalty": per_penalty,
+                "eigenvectors alone": lambda K=K: eigh(K, check_finite=False, driver="evd"),
+                "… in float32": lambda K=narrow: eigh(K, check_finite=False, driver="evd"),
+            },
+            3,
+        )
+    for n in (30, 100):
+        many = rng.random((100, n, 2 * n))
+        stack = many @ many.transpose(0, 2, 1)
+        in_turns(
+            f"100 tasks of {n} rows",
+            {
+                "one by one (used)": lambda s=stack: [
+                    eigh(K, check_finite=False, driver="evd") for K in s
+                ],
+                "one batched call": lambda s=stack: np.linalg.eigh(s),
+            },
+            5,
+        )
+
+
 def chunks() -> None:
     """500 images through the paper's CNN, so many at a time."""
     for shape in ((3, 32, 32), (3, 84, 84)):
@@ -435,6 +483,7 @@ TRIALS = {
         halves,
         narrow,
         together,
+        ridge,
         chunks,
         neighbours,
         batches,
