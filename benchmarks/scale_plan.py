@@ -1,11 +1,11 @@
-"""What 10⁴ tasks and 10⁹ rows would take: a plan on paper, from constants that are measured.
+"""What 10⁶ tasks and 10¹⁰ rows would take: a plan on paper, from constants that are measured.
 
     # the plan, from benchmarks/scale_constants.json
     python -m benchmarks.scale_plan
     # measures the constants anew first (some minutes); those of the engine if it is named
     python -m benchmarks.scale_plan --measure [--engine ray]
     # for another size
-    python -m benchmarks.scale_plan --tasks 1000000 --rows 1e10
+    python -m benchmarks.scale_plan --tasks 10000 --rows 1e9
 
 Sizes and CPU seconds are measured at two numbers of rows, and grow linearly in between and beyond.
 Nothing is assumed to be free: a piece of work pays the engine's overhead, bytes pay the object
@@ -270,8 +270,8 @@ def main() -> None:
     )
     parser.add_argument("--measure", action="store_true")
     parser.add_argument("--engine", choices=["ray", "dask"])
-    parser.add_argument("--tasks", type=int, default=10_000)
-    parser.add_argument("--rows", type=float, default=1e9)
+    parser.add_argument("--tasks", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=float, default=1e10)
     parser.add_argument("--workers", type=int, default=100)
     parser.add_argument("--budget", type=int, default=100)
     parser.add_argument("--shard", type=int, default=100)

@@ -1,7 +1,7 @@
 """Ideas that were tried for speed: ``python -m benchmarks.trials
 [walk|sums|training|halves|narrow|together|ridge|chunks|neighbours|batches|precision]``.
 
-What each gave is in docs/performance.md; what ``batches`` gave, in
+What they gave is in docs/performance.md; what ``batches`` gave, in
 docs/experiments/tabular-cifar.md. The last two need CIFAR-100. Sides take turns; milliseconds are
 medians of CPU seconds.
 """

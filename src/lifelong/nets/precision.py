@@ -1,6 +1,6 @@
 """What ``Recipe(precision="auto")`` trains in: half precision where that is clearly faster.
 
-What decides is measured with ``python -m benchmarks.trials halves``.
+What decides was measured with ``python -m benchmarks.trials halves``.
 """
 
 import time
