@@ -30,6 +30,7 @@ import lifelong
 from benchmarks.saturation import first_full, verdict
 from lifelong import SillyForest, SillyNetwork
 from lifelong._parallel import parallel_map, place
+from lifelong.encoders import growing_compiled, walking_many
 from lifelong.learners.algorithms import train_encoder, update_old_channels
 
 CONSTANTS = Path(__file__).with_name("scale_constants.json")
@@ -126,6 +127,8 @@ def measure_worker() -> float:
 
 def measure(engine: str | None, known: dict[str, Any]) -> dict[str, Any]:
     """All constants; those of the engine are kept if none is named."""
+    growing_compiled.WARM_UP = 0  # a day's work is done in compiled loops, where there is numba
+    walking_many.WARM_UP = 0
     of_engine = known["engine"]
     if engine is not None:
         of_engine = {"name": engine, **measure_engine(engine)}
