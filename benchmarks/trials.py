@@ -1,5 +1,5 @@
 """Ideas that were tried for speed: ``python -m benchmarks.trials
-[walk|sums|training|halves|narrow|together|ridge|chunks|neighbours|batches|precision]``.
+[walk|sums|training|halves|narrow|faults|pools|together|ridge|chunks|neighbours|batches|precision]``.
 
 What they gave is in docs/performance.md; what ``batches`` gave, in
 docs/experiments/tabular-cifar.md. The last two need CIFAR-100. Sides take turns; milliseconds are
@@ -8,6 +8,7 @@ medians of CPU seconds.
 
 import argparse
 import copy
+import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -20,12 +21,15 @@ import torch
 from scipy.linalg import cho_factor, cho_solve, eigh
 from sklearn.neighbors import NearestNeighbors
 from torch import nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import adaptive_max_pool2d, cross_entropy, max_pool2d
 
+from benchmarks.streams import image_tasks
+from benchmarks.training_an_encoder import bare_loop
 from lifelong.channels.ridge.settings import PENALTIES
 from lifelong.channels.ridge.solver import solve
 from lifelong.channels.summing import compiled_sum
 from lifelong.encoders.forest import FittedForest, ForestEncoder
+from lifelong.encoders.network import NetworkEncoder
 from lifelong.nets.architectures import Standardise, build, cnn, cnn_sizes
 from lifelong.nets.classifier import NetworkClassifier
 from lifelong.nets.recipe import Recipe
@@ -163,6 +167,10 @@ def training() -> None:
 
 def halves() -> None:
     """A step in float32 and in bfloat16, for networks of many sizes: what "auto" goes by."""
+    square = torch.ones(256, 256)
+    halved = square.bfloat16()
+    products = {"float32": lambda: square @ square, "bfloat16": lambda: halved @ halved}
+    in_turns("a product of 256 × 256", products, 25)
     shapes: list[tuple[Any, tuple[int, ...], float]] = [
         ((10, 10), (2,), 1.0),
         ((128, 128), (54,), 1.0),
@@ -183,6 +191,50 @@ def halves() -> None:
             half()
             what = f"{network} × {width} on {shape}, {weights} weights, batches of {n}"
             in_turns(what, {"float32": full, "bfloat16": half}, 9)
+
+
+def faults() -> None:
+    """Seconds and page faults of training the paper's CNN, ours and a bare loop; run this alone,
+    and once more with MALLOC_MMAP_THRESHOLD_=4000000000 MALLOC_TRIM_THRESHOLD_=8000000000, which
+    keeps memory that was freed.
+    """
+    X, y = image_tasks(1, 335, (3, 32, 32))[0]
+    recipe = Recipe(epochs=3)
+    encoder = NetworkEncoder("cnn", max_samples=1.0, recipe=recipe)
+    sides: dict[str, Callable[[], Any]] = {
+        "ours": lambda: encoder.fit(X, y, rng=np.random.default_rng(0)),
+        "bare": lambda: bare_loop(X, y, 1.0, recipe),
+    }
+    for _ in range(3):
+        for name, side in sides.items():
+            began = time.process_time()
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+            side()
+            n = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+            print(f"{name}: {time.process_time() - began:.2f} s, {n} page faults")
+
+
+def pools() -> None:
+    """The largest values of maps in the cells of a grid, as ``middle`` networks read them."""
+
+    def by_slices(x: torch.Tensor, cells: int) -> torch.Tensor:
+        def edges(n: int) -> list[tuple[int, int]]:
+            return [(i * n // cells, -(-(i + 1) * n // cells)) for i in range(cells)]
+
+        rows = torch.stack([x[:, :, a:b].amax(2) for a, b in edges(x.shape[2])], 2)
+        return torch.stack([rows[:, :, :, a:b].amax(3) for a, b in edges(x.shape[3])], 3)
+
+    for channels, side in ((16, 32), (32, 16), (64, 8)):
+        x = torch.randn(128, channels, side, side).to(memory_format=torch.channels_last)
+        for cells in (1, 2, 4):
+            with torch.inference_mode():
+                sides = {
+                    "adaptive (used)": lambda x=x, c=cells: adaptive_max_pool2d(x, c),
+                    "slices": lambda x=x, c=cells: by_slices(x, c),
+                    "max_pool2d": lambda x=x, c=cells: max_pool2d(x, x.shape[2] // c),
+                }
+                assert all(torch.equal(way(), sides["slices"]()) for way in sides.values())
+                in_turns(f"{channels} maps of {side} × {side} on a grid of {cells}", sides, 9)
 
 
 def with_head(body: nn.Module, shape: tuple[int, ...]) -> nn.Module:
@@ -482,6 +534,8 @@ TRIALS = {
         training,
         halves,
         narrow,
+        faults,
+        pools,
         together,
         ridge,
         chunks,
