@@ -37,19 +37,21 @@ from lifelong.tasks.datasets import load
 
 
 def in_turns(what: str, sides: dict[str, Callable[[], Any]], repeats: int) -> None:
-    """Print each side's milliseconds, and as a multiple of the first side's."""
+    """Print each side's milliseconds, and as a multiple of the first side's, with the range."""
     seconds: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(repeats):
         for name, side in sides.items():
             began = time.process_time()
             side()
             seconds[name].append(time.process_time() - began)
-    first = statistics.median(next(iter(seconds.values())))
-    medians = {name: statistics.median(times) for name, times in seconds.items()}
-    print(
-        f"{what}: "
-        + ", ".join(f"{name} {1e3 * s:.2f} ms ({s / first:.2f})" for name, s in medians.items())
-    )
+    first = next(iter(seconds.values()))
+    said = []
+    for name, times in seconds.items():
+        ratios = sorted(a / b for a, b in zip(times, first, strict=True))
+        ratio = statistics.median(ratios)
+        spread = f"{ratio:.2f}, {ratios[0]:.2f}–{ratios[-1]:.2f}"
+        said.append(f"{name} {1e3 * statistics.median(times):.2f} ms ({spread})")
+    print(f"{what}: {'; '.join(said)}", flush=True)
 
 
 def walk() -> None:

@@ -15,11 +15,12 @@ from lifelong.nets.recipe import Recipe
 
 ENOUGH_WEIGHTS = 500_000
 """Smaller networks stay in full precision: half of it saves an eighth of the time of some of them
-in batches of 32, and up to 25 000 weights it takes twice as long."""
+in batches of 32, and up to 25 000 weights it mostly takes longer."""
 
 _CLEARLY = 0.6
-"""A product in half precision takes a quarter of the time on a processor with instructions for it,
-and nine tenths to many times as long on one without: no load on the machine bridges that gap."""
+"""A product in half precision takes a quarter to a third of the time on a processor with
+instructions for it, and nine tenths to many times as long on one without: the load on a machine
+does not bridge that gap."""
 
 _SIDE = 256  # of the matrices that tell
 _TIMES = 5
