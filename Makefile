@@ -27,7 +27,7 @@ test-federated: .venv-federated/ready
 test-scale: .venv/scale
 	OMP_NUM_THREADS=1 $(BIN)/pytest -o addopts= -W default -q --durations=10 tests/scale
 
-# Speed, both sides of every ratio in one run: the table in docs/performance.md.
+# Speed, both sides of every ratio in one run: the table in docs/performance-table.md.
 bench: .venv/dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks
 

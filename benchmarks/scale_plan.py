@@ -1,15 +1,16 @@
-"""What 10⁴ tasks and 10⁹ rows would take: a plan on paper, from constants that are measured.
+"""What 10⁶ tasks and 10¹⁰ rows would take: a plan on paper, from constants that are measured.
 
     # the plan, from benchmarks/scale_constants.json
     python -m benchmarks.scale_plan
-    # measures the constants anew first (some minutes)
-    python -m benchmarks.scale_plan --measure
+    # measures the constants anew first (some minutes); those of the engine if it is named
+    python -m benchmarks.scale_plan --measure [--engine ray]
     # for another size
-    python -m benchmarks.scale_plan --tasks 1000 --rows 1e8 --workers 20 --budget 50 --shard 50
+    python -m benchmarks.scale_plan --tasks 10000 --rows 1e9
 
-Sizes and seconds are measured at two numbers of rows, and grow linearly in between and beyond.
+Sizes and CPU seconds are measured at two numbers of rows, and grow linearly in between and beyond.
 Nothing is assumed to be free: a piece of work pays the engine's overhead, bytes pay the object
-store's speed, and a worker's memory is what its piece of work holds at once.
+store's speed, and a worker's memory is what its piece of work holds at once. The last column says
+which part is full first as tasks grow, and whether the arrangement fits.
 """
 
 import argparse
@@ -26,8 +27,10 @@ from typing import Any
 import numpy as np
 
 import lifelong
+from benchmarks.saturation import first_full, verdict
 from lifelong import SillyForest, SillyNetwork
 from lifelong._parallel import parallel_map, place
+from lifelong.encoders import growing_compiled, walking_many
 from lifelong.learners.algorithms import train_encoder, update_old_channels
 
 CONSTANTS = Path(__file__).with_name("scale_constants.json")
@@ -45,6 +48,7 @@ MB = 1e6
 GB = 1e9
 TB = 1e12
 HOUR = 3600.0
+LIMITS = {"keeper GB": 64.0, "worker GB": 64.0, "hours": 24.0}  # a common machine, and a day
 
 
 def rows_of(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -55,13 +59,17 @@ def rows_of(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X.astype(np.float32), np.where(rng.random(n) < 0.1, rng.integers(CLASSES, size=n), y)
 
 
-def seconds(work: Callable[[], object], repeats: int = 3) -> float:
+def seconds(
+    work: Callable[[], object],
+    repeats: int = 3,
+    clock: Callable[[], float] = time.process_time,
+) -> float:
     """The fastest of a few: on a busy machine the others measure its neighbours."""
     times = []
     for _ in range(repeats):
-        started = time.perf_counter()
+        started = clock()
         work()
-        times.append(time.perf_counter() - started)
+        times.append(clock() - started)
     return min(times)
 
 
@@ -92,15 +100,18 @@ def measure_engine(name: str) -> dict[str, float]:
     """
     with lifelong.engine(name, n_workers=1):
         parallel_map(len, [b""] * 4, n_jobs=None, prefer="processes")
-        overhead = (
-            seconds(lambda: parallel_map(len, [b""] * 50, n_jobs=None, prefer="processes")) / 50
-        )
+
+        def nothing() -> None:
+            parallel_map(len, [b""] * 50, n_jobs=None, prefer="processes")
+
+        overhead = seconds(nothing, clock=time.perf_counter) / 50
         large = np.zeros(int(5e6))  # 40 MB
 
         def send() -> None:
             parallel_map(np.sum, repeat(place(large), 1), n_jobs=None, prefer="processes")
 
-        speed = large.nbytes / max(seconds(send) - 2 * overhead, 1e-3)
+        sending = seconds(send, clock=time.perf_counter)
+        speed = large.nbytes / max(sending - 2 * overhead, 1e-3)
     return {"overhead seconds": overhead, "bytes per second": speed}
 
 
@@ -114,8 +125,13 @@ def measure_worker() -> float:
     return float(done.stdout) * 1024
 
 
-def measure(engine: str) -> dict[str, Any]:
-    """All constants."""
+def measure(engine: str | None, known: dict[str, Any]) -> dict[str, Any]:
+    """All constants; those of the engine are kept if none is named."""
+    growing_compiled.WARM_UP = 0  # a day's work is done in compiled loops, where there is numba
+    walking_many.WARM_UP = 0
+    of_engine = known["engine"]
+    if engine is not None:
+        of_engine = {"name": engine, **measure_engine(engine)}
     learners = {}
     for name, make in LEARNERS.items():
         small, large = (measure_learner(make, n) for n in SIZES)
@@ -130,7 +146,7 @@ def measure(engine: str) -> dict[str, Any]:
         print(f"measured {name}", flush=True)
     return {
         "learners": learners,
-        "engine": {"name": engine, **measure_engine(engine)},
+        "engine": of_engine,
         "worker bytes": measure_worker(),
         "row bytes": 4 * COLUMNS + 8,
     }
@@ -146,13 +162,13 @@ class Plan:
     """
 
     name: str
-    encoders: int
-    read: int
+    encoders: float
+    read: float
     stored: float
     asked: float = 1.0
 
 
-def plans(tasks: int, budget: int, shard: int) -> Iterator[Plan]:
+def plans(tasks: float, budget: int, shard: int) -> Iterator[Plan]:
     """From the paper's own arrangement to those that fit."""
     yield Plan("every encoder for every task", tasks, tasks, 1.0)
     yield Plan("the same, lazy channels: 1 % asked", tasks, tasks, 1.0, asked=0.01)
@@ -164,7 +180,7 @@ def plans(tasks: int, budget: int, shard: int) -> Iterator[Plan]:
 
 
 def cost(
-    plan: Plan, known: dict[str, Any], learner: str, tasks: int, rows: float, workers: int
+    plan: Plan, known: dict[str, Any], learner: str, tasks: float, rows: float, workers: int
 ) -> dict[str, float]:
     """Bytes, memory and hours."""
     n = rows / tasks
@@ -176,7 +192,7 @@ def cost(
     readers = min(
         workers, tasks * plan.asked
     )  # each gets the encoders it reads once per shard, and keeps them
-    groups = max(plan.encoders / plan.read, 1.0)
+    groups = max(plan.encoders / plan.read, 1.0)  # learners, each in a process that keeps it
     moved = (
         rows * known["row bytes"]  # rows, once
         + plan.encoders * per_task["encoder bytes"]  # encoders home
@@ -187,10 +203,17 @@ def cost(
     )
     working = plan.encoders * per_task["encoder seconds"] + pairs * per_task["channel seconds"]
     pieces = plan.encoders + tasks * plan.asked
+    kept = (
+        pairs * per_task["channel bytes"]
+        + plan.encoders * per_task["encoder bytes"]
+        + plan.stored * rows * known["row bytes"]
+    )
+    handing_out = pieces * engine["overhead seconds"] + moved / engine["bytes per second"]
     return {
         "channels TB": pairs * per_task["channel bytes"] / TB,
         "encoders GB": plan.encoders * per_task["encoder bytes"] / GB,
         "stored rows GB": plan.stored * rows * known["row bytes"] / GB,
+        "keeper GB": kept / groups / GB,
         "worker GB": (
             (
                 known["worker bytes"]
@@ -201,14 +224,7 @@ def cost(
         ),
         "moved TB": moved / TB,
         "core hours": working / HOUR,
-        "hours": (
-            (
-                working / workers
-                + pieces * engine["overhead seconds"]
-                + moved / engine["bytes per second"]
-            )
-            / HOUR
-        ),
+        "hours": (working / workers + handing_out / min(groups, workers)) / HOUR,
     }
 
 
@@ -228,16 +244,21 @@ def show(
             f" {per_task['encoder seconds']:.2g} s; channel per encoder"
             f" {per_task['channel bytes'] / MB:.2g} MB, {per_task['channel seconds']:.2g} s\n"
         )
-        table = {
-            plan.name: cost(plan, known, learner, tasks, rows, workers)
-            for plan in plans(tasks, budget, shard)
-        }
-        heads = list(next(iter(table.values())))
-        print("| arrangement | " + " | ".join(heads) + " |\n|---|" + "---:|" * len(heads))
-        for name, costs in table.items():
-            print(
-                f"| {name} | " + " | ".join(f"{_digits(value)}" for value in costs.values()) + " |"
-            )
+        heads: list[str] = []
+        for number, plan in enumerate(plans(tasks, budget, shard)):
+            costs = cost(plan, known, learner, tasks, rows, workers)
+            if not heads:
+                heads = list(costs)
+                print("| arrangement | " + " | ".join(heads) + " | full first |")
+                print("|---|" + "---:|" * len(heads) + "---|")
+
+            def at(t: float, number: int = number, learner: str = learner) -> dict[str, float]:
+                """The same arrangement of so many tasks of as many rows."""
+                same = list(plans(t, budget, shard))[number]
+                return cost(same, known, learner, t, n * t, workers)
+
+            cells = [*map(_digits, costs.values()), verdict(first_full(at, LIMITS), tasks)]
+            print(f"| {plan.name} | " + " | ".join(cells) + " |")
 
 
 def _digits(value: float) -> str:
@@ -251,16 +272,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--measure", action="store_true")
-    parser.add_argument("--engine", default="ray", choices=["ray", "dask"])
-    parser.add_argument("--tasks", type=int, default=10_000)
-    parser.add_argument("--rows", type=float, default=1e9)
+    parser.add_argument("--engine", choices=["ray", "dask"])
+    parser.add_argument("--tasks", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=float, default=1e10)
     parser.add_argument("--workers", type=int, default=100)
     parser.add_argument("--budget", type=int, default=100)
     parser.add_argument("--shard", type=int, default=100)
     chosen = parser.parse_args()
-    if chosen.measure:
-        CONSTANTS.write_text(json.dumps(measure(chosen.engine), indent=2) + "\n")
     known = json.loads(CONSTANTS.read_text())
+    if chosen.measure:
+        known = measure(chosen.engine, known)
+        CONSTANTS.write_text(json.dumps(known, indent=2) + "\n")
     show(known, chosen.tasks, chosen.rows, chosen.workers, chosen.budget, chosen.shard)
 
 

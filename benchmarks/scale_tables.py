@@ -1,7 +1,8 @@
 """What a million tasks of tables would take: ``python -m benchmarks.scale_tables [--measure]``.
 
 Constants of LifelongClassifier are measured at two numbers of rows and drawn on as lines, except
-the shared encoder, which trains on at most ``MAX_ROWS`` rows however many there are.
+the shared encoder, which trains on at most ``MAX_ROWS`` rows however many there are. The last
+column says which part is full first as tasks grow, and whether the arrangement fits.
 """
 
 import argparse
@@ -15,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.growth_tables import N_COLUMNS, tasks
+from benchmarks.saturation import first_full, verdict
 from lifelong import LifelongClassifier
+from lifelong.encoders import growing_compiled, walking_many
 from lifelong.encoders.shared_fit import MAX_ROWS
 from lifelong.learners.table_learning import LATE_GROWTH
 from lifelong.learners.table_weights import mixes
@@ -28,6 +31,11 @@ HELD_OUT_BYTES = 4 * 4 * 2  # four opinions on two classes, for each row
 GB = 1e9
 TB = 1e12
 HOUR = 3600.0
+LIMITS = {  # a common machine, and a day
+    "one learner's rows and opinions GB": 64.0,
+    "disk of one machine TB": 4.0,
+    "hours": 24.0,
+}
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -39,9 +47,12 @@ def seconds(work: Callable[[], object]) -> float:
 
 def measure() -> dict[str, float]:
     """Of one task's forest at two numbers of rows, and of a shared encoder at 25 and 50 tasks."""
+    growing_compiled.WARM_UP = 0  # a day's work is done in compiled loops, where there is numba
+    walking_many.WARM_UP = 0
     rows = list(tasks(50))
     X = np.concatenate([X for X, _ in rows])
     y = np.concatenate([y for _, y in rows])
+    LifelongClassifier(random_state=0).fit(X[:1000], y[:1000], task=np.repeat(np.arange(10), 100))
     own: dict[int, tuple[float, float]] = {}
     for n in SIZES:
         alone = LifelongClassifier(shared=False, random_state=0)
@@ -107,10 +118,13 @@ def cost(
     if not plan.spread:
         moved = 0.0
         at_once = 1
+    machines = workers if plan.shards > 1 else 1
+    disk = kept + plan.shards * known["making bytes"]
     working = own + answering + mixing
     alone = making if plan.encoders == 1 else making / workers
     return {
-        "disk TB": (kept + plan.shards * known["making bytes"]) / TB,
+        "disk TB": disk / TB,
+        "disk of one machine TB": disk / machines / TB,
         "one learner's rows and opinions GB": (kept - forests) / plan.shards / GB,
         "moved TB": moved / TB,
         "forests, core hours": own / HOUR,
@@ -122,14 +136,21 @@ def cost(
 
 def show(known: dict[str, float], n_tasks: float, n_rows: float, workers: int, shard: float) -> str:
     """The table, as in docs/scale.md."""
-    table: dict[str, dict[str, float]] = {
-        plan.name: cost(plan, known, n_tasks, n_rows, workers)
-        for plan in arrangements(n_tasks, shard)
-    }
-    heads = list(next(iter(table.values())))
-    lines = ["| arrangement | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(heads)]
-    for name, costs in table.items():
-        lines.append(f"| {name} | " + " | ".join(map(_digits, costs.values())) + " |")
+    n = n_rows / n_tasks
+    lines: list[str] = []
+    for number, plan in enumerate(arrangements(n_tasks, shard)):
+        costs = cost(plan, known, n_tasks, n_rows, workers)
+        if not lines:
+            lines.append("| arrangement | " + " | ".join(costs) + " | full first |")
+            lines.append("|---|" + "---:|" * len(costs) + "---|")
+
+        def at(t: float, number: int = number) -> dict[str, float]:
+            """The same arrangement of so many tasks of as many rows."""
+            same = list(arrangements(t, shard))[number]
+            return cost(same, known, t, n * t, workers)
+
+        cells = [*map(_digits, costs.values()), verdict(first_full(at, LIMITS), n_tasks)]
+        lines.append(f"| {plan.name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

@@ -9,6 +9,7 @@ from benchmarks.worker import Figures, Watch, measured, serve
 from lifelong import SillyForest, SillyNetwork
 from lifelong.encoders.forest import FittedForest
 from lifelong.encoders.network import FittedNetwork
+from lifelong.learners import algorithms
 
 
 def forest(tasks: int, rows: int, features: int) -> Figures:
@@ -45,18 +46,20 @@ def _measured(learner: Any, encoder: Any, n_tasks: int, n_rows: int, shape: Any)
     else:
         stream = image_tasks(n_tasks, n_rows, shape)
     channels = Watch()
-    learner._see = channels.over(
-        learner._see
-    )  # Algorithms 2 and 3: push rows through an encoder, update the channel
-    return measured(
-        stream,
-        lambda X, y, t: learner.partial_fit(X, y, task=t),
-        lambda X: learner.predict(X, task=0),
-        channels=channels,
-        encoder=encoder,
-        push="encode",
-        held=lambda: (learner.channels_, learner.densities_),
-    )
+    plain = algorithms.see  # Algorithms 2 and 3: push rows through an encoder, update the channel
+    algorithms.see = channels.over(plain)
+    try:
+        return measured(
+            stream,
+            lambda X, y, t: learner.partial_fit(X, y, task=t),
+            lambda X: learner.predict(X, task=0),
+            channels=channels,
+            encoder=encoder,
+            push="encode",
+            held=lambda: (learner.channels_, learner.densities_),
+        )
+    finally:
+        algorithms.see = plain
 
 
 if __name__ == "__main__":

@@ -60,6 +60,7 @@ NAVIGATION = {  # a page that is not there (yet) is left out
         "channels",
         "references",
         "performance",
+        "performance-table",
         "comparison",
     ],
     "Look up": ["architecture", "privacy", "api/README"],

@@ -2,6 +2,8 @@
 (docs/performance.md).
 """
 
+from typing import Literal
+
 import numpy as np
 import pytest
 import torch
@@ -11,7 +13,8 @@ from sklearn.utils._param_validation import InvalidParameterError
 from lifelong import NetworkEncoder, Recipe
 from lifelong._validation import check_rows
 from lifelong.channels.leaf import leaf_votes
-from lifelong.encoders import ForestEncoder
+from lifelong.channels.summing import compiled_sum
+from lifelong.encoders import ForestEncoder, walking_many
 from lifelong.exceptions import InputError
 from lifelong.learners.density import Gaussians
 from lifelong.nets.architectures import cnn
@@ -35,6 +38,31 @@ def test_votes_are_the_same_before_and_after_posteriors_are_kept() -> None:
     few = leaf_votes(Z[:3], table)  # fewer than leaves: not kept
     leaf_votes(Z, table)  # kept from here on
     np.testing.assert_array_equal(leaf_votes(Z[:3], table), few)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 7, 300])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_compiled_sums_of_posteriors_are_those_of_numpy_bit_for_bit(
+    n_rows: int, order: Literal["C", "F"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    Z = np.array(rng.integers(-1, 40, size=(n_rows, 7)), dtype=np.int32, order=order)
+    Z.setflags(write=False)
+    table = rng.integers(0, 9, size=(40, 5)).astype(np.uint8)
+    monkeypatch.setattr(walking_many, "WARM_UP", np.inf)
+    by_numpy = leaf_votes(Z, table)
+    monkeypatch.setattr(walking_many, "WARM_UP", 0)
+    assert compiled_sum() is not None
+    np.testing.assert_array_equal(leaf_votes(Z, table), by_numpy, strict=True)
+
+
+@pytest.mark.parametrize("warm_up", [0, np.inf])
+def test_a_leaf_that_is_not_there_is_an_error_compiled_or_not(
+    warm_up: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walking_many, "WARM_UP", warm_up)
+    with pytest.raises(IndexError):
+        leaf_votes(np.full((300, 7), 41, dtype=np.int32), np.ones((40, 5), dtype=np.uint8))
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lifelong._cache import Cache
 from lifelong._labels import Codes
 from lifelong.channels.base import Posteriors, Seen, average, n_rows_of, no_counts
+from lifelong.channels.summing import sum_over_trees
 from lifelong.encoders.base import take_rows
 from lifelong.encoders.forest import Leaves
 from lifelong.schema import COUNT, COUNTERS, Array, PerEncoder, saved
@@ -169,10 +170,7 @@ def leaf_votes(Z: Leaves, table: Counts) -> NDArray[np.float64]:
     elif posteriors is None:
         posteriors = leaf_posteriors(table)
         _READY.put(table, posteriors)
-    votes = np.zeros((len(Z), table.shape[1]))
-    for leaves in Z.T:
-        votes += posteriors.take(leaves, axis=0)
-    return votes
+    return sum_over_trees(posteriors, Z.T)
 
 
 def leaf_posteriors(table: Counts) -> NDArray[np.float64]:

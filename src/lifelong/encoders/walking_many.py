@@ -128,9 +128,14 @@ def loops_if_warm(n_rows: int, n_trees: int) -> Compiled | None:
     """The compiled loops, once a process has made walks enough; it is about to make these."""
     global _walks
     _walks += (n_rows + _CALL) * n_trees
-    if _walks < WARM_UP:
+    if not is_warm():
         return None
     return compiled_loops()
+
+
+def is_warm() -> bool:
+    """Whether a process has made walks enough to compile what follows them, too."""
+    return _walks >= WARM_UP
 
 
 @cache

@@ -19,6 +19,7 @@ from lifelong.exceptions import ParameterError
 from lifelong.nets.architectures import Network, Standardise, build
 from lifelong.nets.augmentation import Augment, Output
 from lifelong.nets.once import train_once
+from lifelong.nets.precision import settled
 from lifelong.nets.randomness import one_thread, private_randomness
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.stopping import BatchLoss, batch_norm_of, until_no_better
@@ -69,6 +70,7 @@ def fit_classifier(
             begin_at(body, head, start.network, start.same_answers)
         learning, rows = _without_front(body, inputs, channels_last=network in ("auto", "cnn"))
         model = nn.Sequential(learning, head)
+        recipe = settled(recipe, model)
         if weights is None:
             train_once(
                 model,
@@ -184,7 +186,8 @@ def optimise(
 def _precision(model: nn.Module, recipe: Recipe) -> torch.autocast:
     """What the forward pass runs in; torch's losses stay in full precision."""
     device = next((weight.device.type for weight in model.parameters()), "cpu")
-    return torch.autocast(device, dtype=torch.bfloat16, enabled=recipe.precision == "bfloat16")
+    half = settled(recipe, model).precision == "bfloat16"
+    return torch.autocast(device, dtype=torch.bfloat16, enabled=half)
 
 
 def n_steps(n_rows: int, recipe: Recipe) -> int:

@@ -24,6 +24,7 @@ from lifelong.nets.architectures import Network, build
 from lifelong.nets.augmentation import both_sides
 from lifelong.nets.classifier import NetworkClassifier
 from lifelong.nets.once import train_once
+from lifelong.nets.precision import settled
 from lifelong.nets.randomness import one_thread, private_randomness
 from lifelong.nets.recipe import Recipe
 from lifelong.nets.training import choose_device, forward, front, n_outputs, n_steps, optimise
@@ -314,7 +315,7 @@ class NetworkLearner(Learner):
 
     def _fit_rows(self, model: MultiTask, now: Round) -> None:
         """Plain training on the rows of the round, on the task's own head."""
-        recipe = self._recipe()
+        recipe = settled(self._recipe(), model)
 
         def train() -> None:
             optimise(model, lambda batch: now.loss(model, batch), len(now.inputs), recipe)
