@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import torch
 from torch import nn
-from torch.nn.functional import adaptive_avg_pool2d, avg_pool2d, conv2d, relu
+from torch.nn.functional import adaptive_avg_pool2d, avg_pool2d, conv2d
 
 
 class LikePatches(nn.Module):
@@ -16,7 +16,7 @@ class LikePatches(nn.Module):
     Parameters
     ----------
     filters : (K, c, s, s)
-        What is multiplied with each piece.
+        What is multiplied with each piece; each has the mean 0.
     offsets : (K,)
         What is taken away from the products.
     flat : float
@@ -29,6 +29,7 @@ class LikePatches(nn.Module):
 
     GRIDS: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     THRESHOLD: ClassVar[float] = 1.0
+    AT_ONCE: ClassVar[int] = 4
 
     filters: torch.Tensor
     offsets: torch.Tensor
@@ -52,8 +53,13 @@ class LikePatches(nn.Module):
 
     @torch.no_grad()
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        # a few images at once: what is between two steps stays in the processor's cache
+        return torch.cat([self._of_few(few) for few in x.split(self.AT_ONCE)])
+
+    def _of_few(self, x: torch.Tensor) -> torch.Tensor:
         if self.shrink > 1:
             x = avg_pool2d(x, self.shrink)
+        x = x - x.mean(dim=(1, 2, 3), keepdim=True)  # small numbers have small errors
         like = self._in_cells(x)
         if self.mirrors:
             like = (like + self._in_cells(x.flip(3))) / 2
@@ -61,22 +67,22 @@ class LikePatches(nn.Module):
 
     def _in_cells(self, x: torch.Tensor) -> torch.Tensor:
         like = self._likeness(x)
-        like = torch.cat([relu(like - self.THRESHOLD), relu(-like - self.THRESHOLD)], dim=1)
+        like = torch.cat([like - self.THRESHOLD, -like - self.THRESHOLD], dim=1).relu_()
         grids = [grid for grid in self.GRIDS if grid <= min(like.shape[2:])]
         cells = [adaptive_avg_pool2d(like, grid).flatten(1) for grid in grids]
         # roots, as of counts; each grid has the same share in a row's length
         return torch.cat([torch.sqrt(of_grid / of_grid.shape[1]) for of_grid in cells], dim=1)
 
     def _likeness(self, x: torch.Tensor) -> torch.Tensor:
-        """Products of the filters with each piece, less its mean, over its spread."""
+        """Products of the filters with each piece, over its spread.
+
+        Filters have the mean 0, so the mean of a piece has no part in them.
+        """
         size = self.filters.shape[-1]
-        x = x - x.mean(dim=(1, 2, 3), keepdim=True)  # small numbers have small errors
         mean = avg_pool2d(x.mean(dim=1, keepdim=True), size, stride=1)
         square = avg_pool2d((x * x).mean(dim=1, keepdim=True), size, stride=1)
         spread = torch.sqrt((square - mean * mean).clamp(min=0) + self.flat)
-        of_mean = self.filters.sum(dim=(1, 2, 3))[:, None, None]
-        products = conv2d(x, self.filters) - mean * of_mean
-        return products / spread - self.offsets[:, None, None]
+        return conv2d(x, self.filters).div_(spread).sub_(self.offsets[:, None, None])
 
     def n_columns(self, in_shape: tuple[int, ...]) -> int:
         """Of the representation of an image (c, h, w)."""
