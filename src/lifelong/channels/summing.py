@@ -7,11 +7,11 @@ order: the same bits (``python -m benchmarks.trials sums``).
 
 from collections.abc import Callable
 from functools import cache
-from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lifelong._extras import usable_numba
 from lifelong.encoders.walking_many import is_warm
 
 
@@ -42,11 +42,10 @@ def sum_over_trees(
 
 @cache
 def compiled_sum() -> Callable[..., None] | None:
-    """:func:`add_posteriors` compiled by numba; None if numba is not installed."""
-    if find_spec("numba") is None:
+    """:func:`add_posteriors` compiled by numba; None without a numba that compiles."""
+    numba = usable_numba()
+    if numba is None:
         return None
-    import numba
-
     lines = numba.float64[:, ::1]
     may_be_read_only = numba.types.Array(numba.int32, 2, "C", readonly=True)
     # One signature, for leaves that may be written as well: it is compiled once.

@@ -54,7 +54,7 @@ class LikePatches(nn.Module):
     @torch.no_grad()
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         # a few images at once: what is between two steps stays in the processor's cache
-        return torch.cat([self._of_few(few) for few in x.split(self.AT_ONCE)])
+        return torch.cat([self._of_few(few) for few in torch.split(x, self.AT_ONCE)])
 
     def _of_few(self, x: torch.Tensor) -> torch.Tensor:
         if self.shrink > 1:
