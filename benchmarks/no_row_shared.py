@@ -3,7 +3,7 @@
 ``LifelongClassifier(shared=None)`` on the paired draws of the race (:mod:`benchmarks.tables`, part
 ``tasks``), also with all other tasks counting alike. Beside it stand a forest per task and
 ``SillyForest.best()``, which share no row either: their rows are those of the race, in
-docs/results/tables. Rows go to runs/no-row-shared/rows.jsonl; what is there is not measured
+docs/results/tables-race. Rows go to runs/no-row-shared/rows.jsonl; what is there is not measured
 again. ``--report`` writes docs/results/no-row-shared and the table of docs/channels.md.
 """
 
@@ -59,7 +59,7 @@ def all_alike(draw: Draw) -> NDArray[np.float64]:
 
 LEARNERS = {OURS: ours, "… with all others alike": all_alike}
 RIVALS = ("SillyForest.best()", "own forest")
-RACE = Path("docs/results/tables/rows.jsonl.gz")
+RACE = Path("docs/results/tables-race/rows.jsonl.gz")
 
 
 def run(file: Path, seeds: Sequence[int], tables: Sequence[str], sizes: Sequence[int]) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 from benchmarks.table_scores import HIGHER_IS_BETTER
 from lifelong.evaluation.paired import Verdict, count_verdicts, mean_and_error, verdict
 
-RESULTS = Path("docs/results/tables")
+RESULTS = Path("docs/results/tables-race")
 README = Path("README.md")
 BEGIN = "<!-- tables: begin -->"
 END = "<!-- tables: end -->"
@@ -277,7 +277,7 @@ def headline(by_metric: dict[str, Any]) -> str:
         "Five real tables (hospitals, occupations, stations, speakers, review domains) with 20, 50"
         " and 200 rows per task: accuracy, log-loss and AUC, means over tables and sizes, ±"
         " standard error over seeds (`python -m benchmarks.tables`;"
-        " [every table and rival](docs/results/tables/table.md)). Settings of ours were chosen on"
+        " [every table and rival](docs/results/tables-race/table.md)). Settings of ours were chosen on"
         " half of the rows of these tables, and boosting came in after a look at this race's first"
         " seeds: other tables may show less.",
         "",

@@ -10,7 +10,7 @@ the tables in LIFELONG_DATA/tables. Parts:
 
 Every measured cell is one line of runs/tables/rows.jsonl; a cell that is there is not measured
 again. ``--only ours`` measures our learner again where its code has changed. ``--report`` writes
-docs/results/tables.
+docs/results/tables-race.
 """
 
 import argparse
@@ -248,7 +248,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", nargs="+", default=[], help="some learners only, such as ours")
     parser.add_argument("--leave-out", nargs="+", default=[], help="learners not to measure")
     parser.add_argument("--runs", type=Path, default=RUNS, help="folder of the measured rows")
-    parser.add_argument("--report", action="store_true", help="write docs/results/tables")
+    parser.add_argument("--report", action="store_true", help="write docs/results/tables-race")
     chosen = parser.parse_args(arguments)
     if unknown := set(chosen.parts) - set(PARTS):
         parser.error(f"there is no part {unknown.pop()!r}; choose from {', '.join(PARTS)}")

@@ -133,7 +133,7 @@ def test_every_committed_result_can_be_recomputed(folder, tmp_path):
 
 
 def test_the_race_over_tables_can_be_recomputed(tmp_path):
-    folder = RESULTS / "tables"
+    folder = RESULTS / "tables-race"
     packed = gzip.decompress((folder / ROWS).read_bytes()).decode()
     table_report.write([json.loads(line) for line in packed.splitlines()], tmp_path)
     for name in ("summary.json", "table.csv", "table.md"):
@@ -155,7 +155,7 @@ def test_the_table_of_learners_that_share_no_row_can_be_recomputed():
     folder = RESULTS / "no-row-shared"
     packed = gzip.decompress((folder / ROWS).read_bytes())
     rows = [json.loads(line) for line in packed.splitlines()]
-    text = no_row_shared.text_of(rows, RESULTS / "tables" / ROWS)
+    text = no_row_shared.text_of(rows, RESULTS / "tables-race" / ROWS)
     assert text == (folder / "table.md").read_text(encoding="utf-8")
     assert text in (ROOT / no_row_shared.PAGE).read_text(encoding="utf-8")
 

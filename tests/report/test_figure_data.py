@@ -165,6 +165,27 @@ def test_stages_and_the_first_task_follow_the_stream():
     assert first.title.startswith("Later tasks help the first one in 1 of 2 learners, silly-n most")
 
 
+def test_a_stream_that_has_ended_keeps_its_last_error():
+    two_tasks = results(("silly-n",))
+    parts = [part.name for part in two_tasks.spec.parts]
+    longer = two_tasks.tables[parts[1], "silly-n"]
+    errors = np.full((2, 3, 3), np.nan)
+    errors[:, 0], errors[:, 1, 1:], errors[:, 2, 2] = [0.4, 0.3, 0.2], [0.3, 0.2], 0.2
+    longer = replace(
+        longer,
+        tasks=["a", "b", "c"],
+        test_rows=np.full(3, 100),
+        errors=errors,
+        single=np.full((2, 3), 0.3),
+        references={"plain": np.full((2, 3), 0.2)},
+    )
+    together = replace(two_tasks, tables={**two_tasks.tables, (parts[1], "silly-n"): longer})
+    of_first = [0.3, 0.125, 0.125]
+    of_second = [0.4, 0.3, 0.2]
+    expected = np.mean([of_first, of_second], axis=0)
+    assert stages(together).lines[0].y.tolist() == pytest.approx(expected.tolist())
+
+
 def test_a_curve_over_learners_joins_those_of_one_name():
     part = tiny_spec().parts[0].name
     specs = tuple(LearnerSpec(f"silly-n, {m}", "silly-n", {"budget": m}, at=m) for m in (1, 2))

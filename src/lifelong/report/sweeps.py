@@ -213,7 +213,9 @@ def _over_stages(
     for label in (learner.label for learner in results.spec.learners):
         tables = results.headline(label)
         if tables and len(tables[0].tasks) > 1:
-            measured = np.concatenate([errors(table) for table in tables])  # (R · streams, T)
+            longest = max(len(table.tasks) for table in tables)
+            of_streams = [_as_long(errors(table), longest) for table in tables]
+            measured = np.concatenate(of_streams)  # (R · streams, T)
             each = [statistic(table) for table in measured]
             lower, median, upper = np.percentile(each, [25, 50, 75], axis=0)
             x = np.arange(1, measured.shape[1] + 1, dtype=np.float64)
@@ -226,6 +228,11 @@ def _over_stages(
     alt = describe(lines, what, "tasks learnt")
     zero = name == "first-task"
     return Curves(name, finding(lines), alt, "tasks learnt", what, tuple(lines), zero=zero)
+
+
+def _as_long(errors: Values, n_stages: int) -> Values:
+    """A stream that has ended (R, T) keeps its last errors."""
+    return np.pad(errors, ((0, 0), (0, n_stages - errors.shape[1])), mode="edge")
 
 
 def _stages_finding(lines: list[Line]) -> str:
