@@ -179,7 +179,14 @@ def test_a_stream_that_has_ended_keeps_its_last_error():
         single=np.full((2, 3), 0.3),
         references={"plain": np.full((2, 3), 0.2)},
     )
-    together = replace(two_tasks, tables={**two_tasks.tables, (parts[1], "silly-n"): longer})
+    both = tuple(
+        replace(part, group=two_tasks.spec.parts[0].group) for part in two_tasks.spec.parts
+    )
+    together = replace(
+        two_tasks,
+        spec=replace(two_tasks.spec, parts=both),
+        tables={**two_tasks.tables, (parts[1], "silly-n"): longer},
+    )
     of_first = [0.3, 0.125, 0.125]
     of_second = [0.4, 0.3, 0.2]
     expected = np.mean([of_first, of_second], axis=0)

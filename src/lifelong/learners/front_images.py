@@ -36,7 +36,8 @@ from lifelong.schema import Custom, InManifest, saved
 from lifelong.tasks.base import TaskName
 
 SHARED_NETWORKS = 2
-"""What ``shared`` is, see :class:`~lifelong.SillyNetwork`: four networks."""
+"""What ``shared`` is, see :class:`~lifelong.SillyNetwork`: an own network, two shared ones, and
+patches."""
 
 
 @dataclass(frozen=True, eq=False)

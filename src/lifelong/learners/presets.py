@@ -215,11 +215,12 @@ class SillyNetwork(Silly):
     device : str, default "auto"
         Where networks train, in torch's words; ``"auto"`` is the GPU where there is one.
     shared : int, optional
-        Tasks share networks: two for each unit, at most four. With every new task (among many, with
-        a tenth more of them) they go on training, on the stored rows of all tasks. A task reads
-        these, and no other task's. Training takes ``shared`` times the row passes of a network per
-        task. None, the default: tasks share nothing, as in the paper. It takes ridge channels and
-        stored rows: ``replay=0`` is an error.
+        Tasks share networks, and of images the patches that they are made of. With 1 there are two
+        networks, which go on training with every new task (among many, with a tenth more of them)
+        on the stored rows of all tasks; with 2 each task also has one of its own. A task reads
+        these, at most four encoders, and no other task's. Training takes ``shared`` times the row
+        passes of a network per task. None, the default: tasks share nothing, as in the paper. It
+        takes ridge channels and stored rows: ``replay=0`` is an error.
     encoder : Encoder, optional
         Such as a :class:`~lifelong.PretrainedEncoder`; takes the place of everything about networks
         above, which must then be left alone. A frozen one serves all tasks: ``budget=1``.

@@ -55,7 +55,7 @@ LEARNERS: dict[str, Entry] = {
     ),
     "silly-n-shared": Entry(
         "lifelong.learners:SillyNetwork.best",
-        "our most accurate networks: tasks share four, trained on stored rows of all tasks",
+        "our most accurate networks: one per task, two and patches that all tasks share",
         kind=OURS,
         growing=True,
         keeps_rows=True,
@@ -63,7 +63,7 @@ LEARNERS: dict[str, Entry] = {
     ),
     "silly-n-shared-once": Entry(
         "lifelong.learners:SillyNetwork.best",
-        "tasks share two networks: no more row passes than a network per task",
+        "tasks share two networks and patches: no more row passes than a network per task",
         kind=OURS,
         growing=True,
         keeps_rows=True,
