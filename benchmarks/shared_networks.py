@@ -1,15 +1,18 @@
 """Networks that tasks share: accuracy of tasks that have just come and of all after the last one.
 
     python -m benchmarks.shared_networks cifar-10x10 --shared 1 2 --seeds 0 1 --out rows.jsonl
+    python -m benchmarks.shared_networks --report
 
-A line per stage: the accuracy of the new task, after the last one of all; seconds; and networks
+A line per stage: the accuracy of the new task, after the last one of all; seconds; and encoders
 that a task reads. ``lifelong run best-…`` measures every task at every stage, beside its rivals.
-What is in the file is not measured again.
+What is in the file is not measured again. ``--report`` writes the table of docs/channels.md from
+docs/results/shared-networks.
 """
 
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,14 +78,88 @@ def _finished(out: Path) -> set[tuple[str, int | None, int]]:
     }
 
 
+RESULTS = Path("docs/results/shared-networks")
+PAGE = Path("docs/channels.md")
+BEGIN = "<!-- shared networks: begin -->"
+END = "<!-- shared networks: end -->"
+FILES = {"before": "rows-networks-alone.jsonl", "now": "rows.jsonl"}
+BEFORE = {1: "two networks alone, as before", 2: "four networks alone, as before"}
+NOW = {1: "`shared=1`: two networks, patches", 2: "`shared=2`: own network, two shared, patches"}
+
+
+def text_of(folder: Path) -> str:
+    """The table: means over repetitions, and the smallest and the largest of several."""
+    lines = [
+        "Accuracy of the tasks as each has just come (mean over stages) and of all after the last"
+        " one, strong recipe; in brackets the smallest and the largest of several seeds:"
+        " `python -m benchmarks.shared_networks STREAM --shared 1 2 --seeds 0 1 2`, then"
+        " `--report`.",
+        "",
+        "| stream | | seeds | as they came | the last two as they came | all after the last |",
+        "|---|---|---|---|---|---|",
+    ]
+    by_run = {}
+    for when, file in FILES.items():
+        for line in (folder / file).read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            run = by_run.setdefault((row["stream"], when, row["shared"]), {})
+            run.setdefault(row["seed"], []).append(row)
+    for stream in STREAMS:
+        for when, names in (("before", BEFORE), ("now", NOW)):
+            for shared, name in names.items():
+                runs = _complete(by_run.get((stream, when, shared), {}))
+                if runs:
+                    lines.append(f"| {stream} | {name} | {len(runs)} | {_cells(runs)} |")
+    return "\n".join(lines)
+
+
+def _complete(by_seed: dict[int, list[dict[str, Any]]]) -> list[list[dict[str, Any]]]:
+    """Runs that have come to the last task: after it all tasks were asked."""
+    return [rows for rows in by_seed.values() if len(rows[-1]["accuracy"]) == len(rows) > 1]
+
+
+def _cells(runs: list[list[dict[str, Any]]]) -> str:
+    came = [[row["accuracy"][-1] for row in rows] for rows in runs]
+    figures = (
+        [np.mean(one) for one in came],
+        [np.mean(one[-2:]) for one in came],
+        [rows[-1]["mean"] for rows in runs],
+    )
+    return " | ".join(_with_range(values) for values in figures)
+
+
+def _with_range(values: Sequence[float]) -> str:
+    text = f"{np.mean(values):.3f}"
+    if len(values) > 1:
+        text += f" ({min(values):.3f} … {max(values):.3f})"
+    return text
+
+
+def report() -> None:
+    """Write the table into the page."""
+    page = PAGE.read_text(encoding="utf-8")
+    before, rest = page.split(BEGIN)
+    _, after = rest.split(END)
+    text = f"{before}{BEGIN}\n{text_of(RESULTS)}\n{END}{after}"
+    PAGE.write_text(text, encoding="utf-8")
+
+
 def main() -> None:
     """Read the command line and measure."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("streams", nargs="+", choices=list(STREAMS))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("streams", nargs="*", metavar="stream", help=", ".join(STREAMS))
+    parser.add_argument("--report", action="store_true", help="write the table of the page")
     parser.add_argument("--shared", nargs="+", type=int, default=[1, 2], help="0: none")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--out", type=Path, default=Path("shared-networks.jsonl"))
     given = parser.parse_args()
+    if unknown := set(given.streams) - set(STREAMS):
+        parser.error(f"there is no stream {unknown.pop()!r}; choose from {', '.join(STREAMS)}")
+    if given.report:
+        report()
+        return
     done = _finished(given.out)
     for seed in given.seeds:
         for stream in given.streams:

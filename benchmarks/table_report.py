@@ -277,9 +277,9 @@ def headline(by_metric: dict[str, Any]) -> str:
         "Five real tables (hospitals, occupations, stations, speakers, review domains) with 20, 50"
         " and 200 rows per task: accuracy, log-loss and AUC, means over tables and sizes, ±"
         " standard error over seeds (`python -m benchmarks.tables`;"
-        " [every table and rival](docs/results/tables-race/table.md)). Settings of ours were chosen on"
-        " half of the rows of these tables, and boosting came in after a look at this race's first"
-        " seeds: other tables may show less.",
+        " [every table and rival](docs/results/tables-race/table.md)). Settings of ours were chosen"
+        " on half of the rows of these tables, and boosting came in after a look at this race's"
+        " first seeds: other tables may show less.",
         "",
         "| | accuracy | log-loss | AUC |",
         "|---|---|---|---|",

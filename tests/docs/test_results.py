@@ -19,6 +19,8 @@ from benchmarks import (
     growth_tables,
     missing_columns,
     no_row_shared,
+    patch_trials,
+    shared_networks,
     table_ablation,
     table_report,
     tune,
@@ -149,6 +151,17 @@ def test_the_ablation_of_tables_can_be_recomputed():
     assert text in (ROOT / table_ablation.PAGE).read_text(encoding="utf-8")
     found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     assert found == table_ablation.harm_summary(rows)
+
+
+def test_the_table_of_shared_networks_can_be_recomputed():
+    text = shared_networks.text_of(RESULTS / "shared-networks")
+    assert text in (ROOT / shared_networks.PAGE).read_text(encoding="utf-8")
+
+
+def test_the_table_of_patches_can_be_recomputed():
+    lines = json.loads((RESULTS / "patches" / "summary.json").read_text(encoding="utf-8"))
+    text = patch_trials.text_of(lines)
+    assert text in (ROOT / patch_trials.PAGE).read_text(encoding="utf-8")
 
 
 def test_the_table_of_learners_that_share_no_row_can_be_recomputed():

@@ -59,6 +59,18 @@ OURS = {
     "ridge network": (lambda: network(channel="ridge"), (4,)),
     "two networks per task": (lambda: network(channel="ridge", layer="middle", n_networks=2), (4,)),
     "images": (lambda: SillyNetwork("cnn", width=0.05, recipe=QUICK, random_state=0), (2, 8, 8)),
+    "shared networks": (
+        lambda: SillyNetwork(
+            "cnn",
+            width=0.05,
+            channel="ridge",
+            layer="middle",
+            shared=2,
+            recipe=QUICK,
+            random_state=0,
+        ),
+        (1, 6, 6),
+    ),
     "two cnns per task": (
         lambda: SillyNetwork(
             "cnn",

@@ -47,6 +47,7 @@ FUZZED = {
     "network": 0.03,
     "neighbours network": 0.04,
     "ridge network": 0.03,
+    "shared networks": 0.01,
 }
 SLACK = 4_000_000  # bytes beside twice the file: Python's own objects, and torch's layers
 

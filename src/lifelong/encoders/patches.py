@@ -29,7 +29,7 @@ from lifelong.nets.training import choose_device, forward
 from lifelong.tasks.base import TaskName
 
 N_FILTERS = 100
-"""Chosen on the tuning stream: see docs/channels.md."""
+"""Chosen on training rows of CIFAR-100, where two hundred were no more accurate."""
 
 SIZE = 6
 """Pixels of a patch, each way."""
