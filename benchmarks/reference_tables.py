@@ -41,7 +41,6 @@ BEFORE_MENDING: Mapping[str, tuple[str, ...]] = {
     "best-mini-imagenet": ("model-zoo",),
     "best-tabular-cifar": ("model-zoo",),
     "task-unaware-cifar": ("randumb",),
-    "task-unaware-spoken-digit": ("randumb",),
     "resources": (*_PENALTIES, "df-cnn", "lmc", "model-zoo"),
 }
 """Whose committed rows are from before they were mended; take out what was run again.
