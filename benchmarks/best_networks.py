@@ -80,4 +80,4 @@ def predicting(stream: list[Rows], shared: int, repeats: int) -> Row:
     )
     read = len(learner.channels_[0].reads)
     work = f"SillyNetwork.best(shared={shared}), {N_TASKS} tasks: predict {len(X)} images"
-    return compare(work, "one network", pairs, "≤", 4.5, note=f"reads {read} networks")
+    return compare(work, "one network", pairs, "≤", 4.5, note=f"reads {read} encoders")

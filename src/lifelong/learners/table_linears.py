@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lifelong._random import generator
 from lifelong._validation import Rows
 from lifelong.encoders.answers import Aim, Answers
-from lifelong.encoders.linear import FittedLinear, LinearEncoder
+from lifelong.encoders.linear import FittedLinear, LinearEncoder, LinearFit
 from lifelong.learners.knowledge import merged
 from lifelong.learners.table_knowledge import OwnForest, TablesKnown, in_all_columns
 from lifelong.learners.table_weights import common_of, evidence_of, row_losses
@@ -53,16 +53,7 @@ def fit_own_linear(
 
     Where there are too few rows to hold any out, the answer is that of the task's ``forest``.
     """
-    rows = known.memory[task]
-    fit = LinearEncoder().fit(
-        rows.wide(known.columns.n_places),
-        rows.targets,
-        n_answers=known.n_answers,
-        aim=aim,
-        rng=generator(known.seed, task, "linear", len(rows.targets)),
-        categories=coded_places(known.columns),
-        weights=rows.weights,
-    )
+    fit = _fit(known, task, aim, holds_out=True)
     held_out = np.where(np.isnan(fit.held_out), in_all_columns(forest, known), fit.held_out)
     return fit.model, held_out.astype(np.float32)
 
@@ -76,19 +67,24 @@ def with_linears_to_ask(known: TablesKnown, least_rows: int, aim: Aim) -> Tables
     ]
     found = {}
     for task in lacking:
-        rows = known.memory[task]
-        fit = LinearEncoder().fit(
-            rows.wide(known.columns.n_places),
-            rows.targets,
-            n_answers=known.n_answers,
-            aim=aim,
-            rng=generator(known.seed, task, "linear", len(rows.targets)),
-            categories=coded_places(known.columns),
-            weights=rows.weights,
-            holds_out=False,
-        )
-        found[task] = replace(known.forests[task], linear=fit.model)
+        model = _fit(known, task, aim, holds_out=False).model
+        found[task] = replace(known.forests[task], linear=model)
     return replace(known, forests=merged(known.forests, found))
+
+
+def _fit(known: TablesKnown, task: TaskName, aim: Aim, *, holds_out: bool) -> LinearFit:
+    """The linear model of a task's rows, with answers to rows held out if they are asked for."""
+    rows = known.memory[task]
+    return LinearEncoder().fit(
+        rows.wide(known.columns.n_places),
+        rows.targets,
+        n_answers=known.n_answers,
+        aim=aim,
+        rng=generator(known.seed, task, "linear", len(rows.targets)),
+        categories=coded_places(known.columns),
+        weights=rows.weights,
+        holds_out=holds_out,
+    )
 
 
 def with_own_linears(known: TablesKnown, aim: Aim) -> TablesKnown:
