@@ -124,7 +124,26 @@ def lighter(svg: str) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"(fill-opacity: \d+\.\d\d)\d+", r"\1", svg)
     svg = re.sub(r'((?:id="|href="#)C[0-9a-f]+_[0-9a-f]+)_[0-9a-f]{10}"', r'\1"', svg)
-    return re.sub(r'\b(?:d|x|y)="[^"]*"', _rounded, svg)
+    svg = re.sub(r'\b(?:d|x|y)="[^"]*"', _rounded, svg)
+    return _marks_once(re.sub(r"\n\s+", "\n", svg))
+
+
+def _marks_once(svg: str) -> str:
+    """Each shape of a mark is there once, whoever draws it."""
+    first: dict[str, str] = {}
+    same: dict[str, str] = {}
+
+    def kept(found: re.Match[str]) -> str:
+        name, shape = found.groups()
+        same[name] = first.setdefault(shape, name)
+        return found[0] if same[name] == name else ""
+
+    svg = re.sub(r'<path id="(C[0-9a-f]+_[0-9a-f]+)" d="([^"]*)"/>', kept, svg)
+    return re.sub(
+        r'href="#(C[0-9a-f]+_[0-9a-f]+)"',
+        lambda found: f'href="#{same.get(found[1], found[1])}"',
+        svg,
+    )
 
 
 def _rounded(attribute: re.Match[str]) -> str:

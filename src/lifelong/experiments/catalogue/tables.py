@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lifelong.experiments.catalogue.entry import STAGES, STRIP, Experiment, Version
+from lifelong.experiments.catalogue.entry import STAGES, Experiment, Version
 from lifelong.experiments.spec import FigureSpec, LearnerSpec, Part
 
 _FIFTY = {"rows_per_task": 50, "test_rows_per_task": 200}
@@ -14,7 +14,7 @@ _NUMBER = {"target": "number"}
 _TREES = {"n_estimators": 300}  # of forests that lifelong is compared with
 _LOSS = ("clipped log loss",)
 _LOSS_AND_AUC = (*_LOSS, "roc_auc")  # with two classes
-_FIGURES = (FigureSpec("race", {"ours": "lifelong"}), STAGES, STRIP)
+_FIGURES = (FigureSpec("race", {"ours": "lifelong"}), STAGES)
 
 
 def _rivals(forests: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[LearnerSpec, ...]:
