@@ -1,8 +1,11 @@
 """Files are whole or not there, whatever fails in between, and no two writers meet."""
 
 import os
+import random
+import signal
 import stat
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -128,3 +131,25 @@ def test_a_scratch_folder_is_removed_unless_it_was_renamed(tmp_path):
         (scratch / "lost").write_bytes(b"")
     assert names(tmp_path) == ["done"]
     assert names(tmp_path / "done") == ["kept"]
+
+
+def test_an_interrupt_leaves_no_scratch_file_open(tmp_path):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    chance = random.Random(0)
+    try:
+        for _ in range(300):
+            with suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-5, 3e-4))
+                for _ in range(1000):
+                    replace_file(tmp_path / "file", b"content")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    names = []
+    for handle in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):
+            names.append(str(handle.readlink()))
+    assert not [name for name in names if str(tmp_path) in name]

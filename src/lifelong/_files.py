@@ -12,6 +12,8 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
+from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +22,6 @@ Piece = bytes | bytearray | memoryview
 SCRATCH = ".writing-"
 """How scratch names begin. Whoever is killed leaves one behind, and nobody needs it."""
 
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _MOST = 1 << 30  # bytes of one write: some systems take no more than 2 GiB at once
 
 
@@ -81,18 +82,17 @@ def replacing(path: Path, *, sync: bool = False) -> Iterator[Scratch]:
     Scratch
         Whatever is written to it counts once the block has ended without an error.
     """
-    scratch = _new_file(path.parent)
+    file = _new_file(path.parent)
+    scratch = Path(str(file.name))
     try:
-        try:
-            yield scratch
+        with file:
+            yield Scratch(scratch, file.fileno())
             if sync:
-                os.fsync(scratch.descriptor)
-        finally:
-            os.close(scratch.descriptor)
-        os.replace(scratch.path, path)  # noqa: PTH105 - through os, where tests make it fail
+                os.fsync(file.fileno())
+        os.replace(scratch, path)  # noqa: PTH105 - through os, where tests make it fail
     except BaseException:
         with suppress(OSError):
-            os.unlink(scratch.path)  # noqa: PTH108
+            os.unlink(scratch)  # noqa: PTH108
         raise
 
 
@@ -121,11 +121,11 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _new_file(folder: Path) -> Scratch:
+def _new_file(folder: Path) -> FileIO:
+    """A file that closes itself if Ctrl-C comes before anybody has it: a number would stay open."""
     while True:
-        path = folder / _scratch_name()
         with suppress(FileExistsError):  # somebody else's: take another name
-            return Scratch(path, os.open(path, _CREATE, 0o666))
+            return FileIO(folder / _scratch_name(), "xb", opener=partial(os.open, mode=0o666))
 
 
 def _scratch_name() -> str:

@@ -17,6 +17,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
 from multiprocessing import get_context
 from pathlib import Path
@@ -63,11 +64,23 @@ def kills(base: Path, scale: float) -> None:
 def interrupts(base: Path, scale: float) -> None:
     """Ctrl-C at random moments of stored partial_fit and of partial_fit and save."""
     for kind in ("store", "save"):
+        before = open_files()
         times = max(5, round(100 * scale))
         figures = interrupt_often(base / kind, times, seed=1, kind=kind)
         print(kind, figures)
         assert figures["during"] >= times / 10, "interrupted after the work was done"
         assert figures["learnt"], "no lesson ever ended"
+        left = open_files() - before
+        assert not any("writing" in name for name in left), left
+
+
+def open_files() -> set[str]:
+    """What this process has open, by name."""
+    found = set()
+    for handle in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found.add(str(handle.readlink()))
+    return found
 
 
 def two(base: Path, scale: float) -> None:
