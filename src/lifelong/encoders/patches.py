@@ -1,4 +1,4 @@
-"""Patches that images of several tasks have in common: an encoder that needs no labels.
+"""Patches that images of several tasks have in common: an encoder that takes no gradients.
 
 A network of a few hundred images learns little about pictures that its pixels do not say at once.
 Patches do: k-means finds those that pieces of the images of *all* tasks are like, whatever their
