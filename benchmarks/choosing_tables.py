@@ -10,9 +10,9 @@ tasks' forests: log-loss for classes, log RMSE for numbers.
 
 import argparse
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -39,6 +39,9 @@ OPINIONS = {
     "and others corrected, not their linear models": (0, 1, 3),
     "all": (0, 1, 2, 3),
 }
+
+
+Measure = Callable[["Stream", int, int], Iterator[tuple[str, float]]]
 
 
 @dataclass(frozen=True)
@@ -147,19 +150,35 @@ def with_opinions(known: TablesKnown, places: Sequence[int], aim: Aim) -> Tables
 
 def of_the_race(stream: Stream) -> tuple[pd.DataFrame, NDArray[Any]]:
     """The race's training rows of a table."""
-    chosen = related_tasks(table_data.read(stream.item), 200, 0)
+    table = table_data.read(stream.item, numbers=stream.cut == 1)
+    chosen = related_tasks(table, 200, 0)
     return chosen.table.frame.iloc[chosen.train].reset_index(drop=True), chosen.y
+
+
+class Drawn(NamedTuple):
+    """A table, and places of rows to learn from and of rows to be asked."""
+
+    frame: pd.DataFrame
+    y: NDArray[Any]
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+def drawn(stream: Stream, rows: int, seed: int) -> Drawn:
+    """Rows of some tasks of a stream."""
+    rng = np.random.default_rng([seed, rows])
+    if stream.package:
+        frame, y = read(stream)
+        most = 1 / 2
+    else:
+        frame, y = of_the_race(stream)
+        most = 2 / 3
+    return Drawn(frame, y, *draw(frame[stream.task].to_numpy(), rows, rng, most))
 
 
 def losses(stream: Stream, rows: int, seed: int) -> Iterator[tuple[str, float]]:
     """The mean loss of tasks, for each variant."""
-    rng = np.random.default_rng([seed, rows])
-    if stream in RACE:
-        frame, y = of_the_race(stream)
-        train, test = draw(frame[stream.task].to_numpy(), rows, rng, most=2 / 3)
-    else:
-        frame, y = read(stream)
-        train, test = draw(frame[stream.task].to_numpy(), rows, rng)
+    frame, y, train, test = drawn(stream, rows, seed)
     aim: Aim = "classes"
     model: Any = LifelongClassifier(stream.task, shared=None, random_state=seed, n_jobs=1)
     if stream.cut == 1:
@@ -176,11 +195,12 @@ def losses(stream: Stream, rows: int, seed: int) -> Iterator[tuple[str, float]]:
             elif spreads != SPREADS[0]:
                 continue
             model.knowledge_ = with_opinions(known, places, aim)
-            yield name, _loss(model, frame.iloc[test], y[test], stream.task)
+            yield name, loss(model, frame.iloc[test], y[test], stream.task)
     correcting.SPREAD, correcting.SPREAD_OF_LEVEL = chosen
 
 
-def _loss(model: Any, frame: pd.DataFrame, y: NDArray[Any], task: str) -> float:
+def loss(model: Any, frame: pd.DataFrame, y: NDArray[Any], task: str) -> float:
+    """Mean over tasks of the log-loss, or of the logarithm of the RMSE."""
     if isinstance(model, LifelongRegressor):
         errors = pd.Series((model.predict(frame) - y) ** 2)
         return float(np.log(np.sqrt(errors.groupby(frame[task].to_numpy()).mean())).mean())
@@ -192,24 +212,32 @@ def _loss(model: Any, frame: pd.DataFrame, y: NDArray[Any], task: str) -> float:
     return float(pd.Series(found).groupby(frame[task].to_numpy()[known]).mean().mean())
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def race_over(
+    streams: Sequence[Stream],
+    of_the_race: Sequence[Stream],
+    measure: Measure,
+    base: str,
+    doc: str | None,
+    arguments: Sequence[str] | None,
+) -> None:
+    """Measure variants on all streams of the command line, and print their changes from one."""
+    parser = argparse.ArgumentParser(description=doc)
     parser.add_argument("--rows", nargs="+", type=int, default=list(ROWS_PER_TASK))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--of-the-race", action="store_true")
     chosen = parser.parse_args(arguments)
-    streams = RACE if chosen.of_the_race else STREAMS
+    if chosen.of_the_race:
+        streams = of_the_race
     warnings.filterwarnings("ignore")
     lines = []
     for seed in chosen.seeds:
         for rows in chosen.rows:
             for stream in streams:
-                found = dict(losses(stream, rows, seed))
+                found = dict(measure(stream, rows, seed))
                 kind = "numbers" if stream.cut == 1 else "classes"
                 lines.append({"kind": kind, "rows": rows, **found})
+                print(stream.item, lines[-1], flush=True)
     table = pd.DataFrame(lines)
-    base = next(iter(OPINIONS))
     for kind, of_kind in table.groupby("kind"):
         print(f"{kind}: change from {base}, mean over draws ± standard error, by rows per task")
         for name in table.columns[2:]:
@@ -219,6 +247,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 change, error = mean_and_error(some[name] - some[base])
                 cells.append(f"{rows}: {change:+.4f} ± {error:.4f}")
             print(f"  {name}: {', '.join(cells)}")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print."""
+    race_over(STREAMS, RACE, losses, next(iter(OPINIONS)), __doc__, arguments)
 
 
 if __name__ == "__main__":

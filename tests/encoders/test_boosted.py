@@ -21,20 +21,29 @@ def labels_of(X, n_classes):
     return np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
 
 
-def by_hand(make, X, y, n_rounds):
+def by_hand(make, X, y, n_rounds, leaves=8):
     """scikit-learn's models, each without a fold, and the fold of each row."""
     draws = np.random.default_rng(1)
     fold = draws.permutation(len(y)) % boosted.FOLDS
     models = []
     for number in range(boosted.FOLDS):
         seed = int(draws.integers(2**31 - 1))
-        model = make(max_iter=n_rounds, random_state=seed, **boosted._SETTINGS)
+        model = make(
+            max_leaf_nodes=leaves, max_iter=n_rounds, random_state=seed, **boosted._SETTINGS
+        )
         models.append(model.fit(X[fold != number], y[fold != number]))
     return models, fold
 
 
+@pytest.fixture
+def one_size(monkeypatch):
+    """No other size is tried."""
+    monkeypatch.setattr(boosted, "SIZES", boosted.SIZES[boosted.FIRST_SIZE :][:1])
+    monkeypatch.setattr(boosted, "FIRST_SIZE", 0)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_answers_are_those_of_scikit_learns_mean_score(n_classes):
+def test_answers_are_those_of_scikit_learns_mean_score(n_classes, one_size):
     X = some_rows()
     y = labels_of(X, n_classes)
     fit = fit_boosted(X, y, n_answers=n_classes, aim="classes", rng=np.random.default_rng(1))
@@ -46,13 +55,54 @@ def test_answers_are_those_of_scikit_learns_mean_score(n_classes):
         np.testing.assert_allclose(fit.held_out[inside], model.predict_proba(X[inside]), atol=1e-6)
 
 
-def test_numbers_are_those_of_scikit_learns_mean():
+def test_numbers_are_those_of_scikit_learns_mean(one_size):
     X = some_rows()
     y = np.nan_to_num(X[:, 0]).astype(np.float64)
     fit = fit_boosted(X, y, n_answers=1, aim="number", rng=np.random.default_rng(1))
     models, _ = by_hand(HistGradientBoostingRegressor, X, y, 30)
     mean = np.mean([model.predict(X) for model in models], axis=0)
     np.testing.assert_allclose(fit.model.answers(X)[:, 0], mean, atol=1e-5)
+
+
+def trees_and_leaves(model):
+    n_trees = len(model.forest.trees)
+    return n_trees, model.forest.n_leaves / n_trees
+
+
+def test_targets_with_little_noise_get_large_trees_and_noise_small_ones():
+    X = np.nan_to_num(some_rows(2000))
+    exact = np.sin(3 * X[:, 0]) * np.sin(3 * X[:, 1]) * X[:, 2]
+    noise = X[:, 0] + 5 * np.random.default_rng(2).normal(size=2000)
+    large = fit_boosted(X, exact, n_answers=1, aim="number", rng=np.random.default_rng(1))
+    small = fit_boosted(X, noise, n_answers=1, aim="number", rng=np.random.default_rng(1))
+    assert trees_and_leaves(large.model) == (boosted.FOLDS * 300, 16)
+    assert trees_and_leaves(small.model) == (boosted.FOLDS * 150, 4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_size_that_stays_is_the_one_that_a_search_by_hand_finds(seed):
+    X = some_rows(400, seed)
+    noise = np.random.default_rng(seed).normal(size=400)
+    y = np.nan_to_num(X[:, 0] * X[:, 1]) + (0.2, 0.5, 1.0, 2.0)[seed] * noise
+    fit = fit_boosted(X, y, n_answers=1, aim="number", rng=np.random.default_rng(1))
+    errors = {}
+    for size in boosted.SIZES:
+        n_rounds = min(size.rounds, 400 // size.rows_per_round)
+        models, fold = by_hand(HistGradientBoostingRegressor, X, y, n_rounds, size.leaves)
+        answers = np.empty(400)
+        for number, model in enumerate(models):
+            answers[fold == number] = model.predict(X[fold == number])
+        errors[size.leaves] = (answers - y) ** 2
+    best = 8
+    for leaves in (16, 32):
+        gain = errors[best] - errors[leaves]
+        if gain.mean() <= gain.std() / 20:
+            break
+        best = leaves
+    gain = errors[8] - errors[4]
+    if best == 8 and gain.mean() > gain.std() / 20:
+        best = 4
+    np.testing.assert_allclose((fit.held_out[:, 0] - y) ** 2, errors[best], atol=1e-4)
 
 
 def test_a_class_of_one_row_is_known_and_that_row_has_no_held_out_answer():

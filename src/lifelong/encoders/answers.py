@@ -26,6 +26,7 @@ Aim = Literal["classes", "number"]
 FEW_ANSWERS = 8
 """Classes up to which a leaf's sums are one row of a plain table; with more, most sums are 0."""
 
+_SMALLEST = 0.005  # a held-out probability of 0 costs as much as this one
 _ROWS_AT_ONCE = 4096  # rows that are answered at once: what lies between fits into the cache
 
 
@@ -329,3 +330,27 @@ def joined_forests(first: AnsweringForest, second: AnsweringForest) -> Answering
         np.concatenate([first.mass, second.mass]),
         max(first.n_answers, second.n_answers),
     )
+
+
+def losses(answers: Answers, targets: Targets, aim: Aim) -> NDArray[np.float64]:
+    """Log-loss, or squared error, of each row; NaN where there is no answer (n,)."""
+    if aim == "number":
+        return np.asarray((answers[:, 0] - targets) ** 2)
+    chosen = answers[np.arange(len(targets)), targets]
+    return np.asarray(-np.log(np.maximum(chosen, _SMALLEST)))
+
+
+def loss(answers: Answers, targets: Targets, aim: Aim) -> float:
+    """Mean log-loss, or mean squared error, of rows that were answered at all."""
+    found = losses(answers, targets, aim)
+    found = found[~np.isnan(found)]
+    if len(found) == 0:
+        return np.inf
+    return float(found.mean())
+
+
+def answers_better(answers: Answers, others: Answers, targets: Targets, aim: Aim) -> bool:
+    """Whether answers have a smaller loss than others, by more than a standard error."""
+    gains = losses(others, targets, aim) - losses(answers, targets, aim)
+    gains = gains[~np.isnan(gains)]
+    return bool(gains.mean() * np.sqrt(len(gains)) > gains.std())

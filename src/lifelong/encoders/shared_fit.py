@@ -17,6 +17,7 @@ from lifelong.encoders.answers import (
     Targets,
     grow_answering,
     joined_forests,
+    loss,
 )
 from lifelong.encoders.base import Mask, honest_split, take_rows
 from lifelong.encoders.boosted import fit_boosted
@@ -38,7 +39,6 @@ _RANDOM_RANKS = 4
 _MANY_VALUES = 8  # a column with more different numbers than this is a measurement
 _SHARE = 0.67  # of the rows, for each tree
 _MOST_ROWS_PER_TREE = 50_000
-_SMALLEST = 0.005  # a held-out probability of 0 costs as much as this one
 
 
 class SharedFit(NamedTuple):
@@ -299,16 +299,3 @@ def draw_in_bag(
     if aim == "number" or not stratified:
         groups = np.zeros(n, dtype=np.intp)
     return honest_split(groups, share, rng=rng, n_splits=n_trees)
-
-
-def loss(answers: Answers, targets: Targets, aim: Aim) -> float:
-    """Mean log-loss, or mean squared error, of rows that were answered at all."""
-    there = ~np.isnan(answers[:, 0])
-    if not there.any():
-        return np.inf
-    found = answers[there]
-    wanted = targets[there]
-    if aim == "number":
-        return float(np.mean((found[:, 0] - wanted) ** 2))
-    chosen = found[np.arange(len(wanted)), wanted]
-    return float(-np.log(np.maximum(chosen, _SMALLEST)).mean())
