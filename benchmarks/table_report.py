@@ -278,8 +278,8 @@ def headline(by_metric: dict[str, Any]) -> str:
         " and 200 rows per task: accuracy, log-loss and AUC, means over tables and sizes, ±"
         " standard error over seeds (`python -m benchmarks.tables`;"
         " [every table and rival](docs/results/tables-race/table.md)). Settings of ours were chosen"
-        " on half of the rows of these tables, and boosting came in after a look at this race's"
-        " first seeds: other tables may show less.",
+        " on half of the rows of these tables; boosting, and the size of its trees, came in after"
+        " looks at this race: other tables may show less.",
         "",
         "| | accuracy | log-loss | AUC |",
         "|---|---|---|---|",

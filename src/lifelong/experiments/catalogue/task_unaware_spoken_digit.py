@@ -9,6 +9,7 @@ from lifelong.experiments.spec import Part
 
 _SHORT = {"recipe": {"epochs": 10, "batch_size": 32, "lr": 1e-3}}
 _SMALL = {"n_tasks": 3, "rows_per_class": 5, "test_rows_per_class": 5}
+_FEW = {"n_features": 200}
 _OTHERS = ("er", "lwf", "randumb", "ranpac", "nearest-mean", "chance")
 
 
@@ -23,7 +24,7 @@ def version_of(
     }
     if smoke:
         settings = TINY
-        own = {"er": {"capacity": memory}}
+        own = {"er": {"capacity": memory}, "randumb": _FEW, "ranpac": _FEW}
     ridge = learner("silly-n", settings, "silly-n+ridge", channel="ridge")
     ours = (*learners(("silly-n", "silly-f"), settings), ridge)
     return Version((part,), (*ours, *learners(_OTHERS, settings, own)), repetitions, settings, own)
