@@ -1,14 +1,16 @@
 """Write ``docs/claims.md``: the claims of ``claims.md`` beside this file, with our figures.
 
 ``{experiment/learner/statistic}`` is a mean over tasks; ``…/task`` and ``…/task/stream`` are one
-task's value. ``{equal-rows/learner/rows/replay}`` is a backward transfer of
-:mod:`benchmarks.equal_rows`. Run ``python -m benchmarks.claims`` when results have changed.
+task's value, and ``…/every task/stream`` is the mean over tasks of one of several streams.
+``{equal-rows/learner/rows/replay}`` is a backward transfer of :mod:`benchmarks.equal_rows`. Run
+``python -m benchmarks.claims`` when results have changed.
 """
 
 import csv
 import re
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 
 from benchmarks import equal_rows
 from lifelong.report.growth import amounts, growth_table
@@ -18,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
 TEMPLATE = Path(__file__).with_name("claims.md")
 PAGE = ROOT / "docs" / "claims.md"
+EVERY_TASK = "every task"
 _SIGNED = ("transfer", "forward_transfer", "backward_transfer", "gain")
 _TOKEN = re.compile(r"\{([^{}]+)\}")
 
@@ -57,6 +60,12 @@ def measured(
     experiment: str, learner: str, statistic: str, task: str = "", stream: str = ""
 ) -> float:
     """A committed figure: of one task where one is named, and of the first stream that has it."""
+    if task == EVERY_TASK:
+        lines = _lines(RESULTS / experiment / "tasks.csv")
+        of_stream = [
+            line for line in lines if (line["learner"], line["stream"]) == (learner, stream)
+        ]
+        return fmean(float(line[statistic]) for line in of_stream)
     table = "tasks.csv" if task else "table.csv"
     for line in _lines(RESULTS / experiment / table):
         fits = not task or (line["task"] == task and stream in ("", line["stream"]))

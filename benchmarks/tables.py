@@ -257,7 +257,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows = table_report.read_rows(file)
         print(table_report.write(rows))
         parts = table_report.summary(table_report.figures(table_report.latest(rows)))
-        table_report.write_headline(table_report.headline(parts["tasks"]))
+        table_report.write_headline(table_report.headline(parts))
         return
     quiet()
     parts = chosen.parts or PARTS
