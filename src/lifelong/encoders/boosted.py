@@ -34,8 +34,14 @@ class Size(NamedTuple):
         return min(self.rounds, MAX_TREES // n_scores, n_rows // self.rows_per_round)
 
 
-SIZES = (Size(4, 150, 10), Size(8, 150, 10), Size(16, 300, 5), Size(32, 300, 5))
-"""Sizes that are tried, the smallest first. Targets with much noise want small trees, others large
+SIZES = (
+    Size(4, 150, 10),
+    Size(8, 150, 10),
+    Size(16, 300, 5),
+    Size(32, 300, 5),
+    Size(64, 600, 5),
+)
+"""Sizes that are tried. Few rows and much noise want small trees, many rows and little noise large
 ones: ``python -m benchmarks.choosing_boosting``."""
 
 FIRST_SIZE = 1
@@ -166,7 +172,8 @@ def fit_boosted(
     """Boost on all rows but a fold, for every fold, and answer each row by the one without it.
 
     Larger trees, and more rounds, are tried as long as they answer held-out rows better by more
-    than a standard error; if the first larger ones do not, smaller ones are tried in the same way.
+    than a standard error; if the first larger ones do not, and rows are few, smaller ones are tried
+    in the same way.
 
     Parameters
     ----------
@@ -240,14 +247,18 @@ def _of_best_size(
             answers[draws.fold == number] = without(number, place)[1]
         return answers
 
+    n_folds = min(FOLDS, ceil(ROWS_TO_COMPARE * FOLDS / len(rows.y)))
+
     def is_better(place: int, other: int) -> bool:
-        n_folds = min(FOLDS, ceil(ROWS_TO_COMPARE * FOLDS / len(rows.y)))
         answers = held_out(range(n_folds), place)
         others = held_out(range(n_folds), other)
         return answers_better(answers, others, rows.y, rows.aim)
 
+    steps = [1]
+    if n_folds > 1:
+        steps.append(-1)
     best = FIRST_SIZE
-    for step in (1, -1):
+    for step in steps:
         while 0 <= best + step < len(SIZES) and is_better(best + step, best):
             best += step
         if best != FIRST_SIZE:
