@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone, is_classifier, is_regressor
 from test_pooled import stream_of, taught
 
 import lifelong.references.boosting as boosting
@@ -44,3 +45,12 @@ def test_rows_of_one_class_are_answered_without_any_library(monkeypatch):
     model = boosting.Boosting("catboost").fit(np.zeros((3, 2)), ["yes"] * 3)
     assert model.predict(np.ones((2, 2))).tolist() == ["yes", "yes"]
     assert model.sizes() == (0, 0)
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "catboost"])
+def test_scikit_learn_s_scorers_know_whether_boosting_answers_with_classes_or_numbers(library):
+    model = clone(boosting.Boosting(library, target="number", seed=3))
+    assert is_regressor(model)
+    assert not is_classifier(model)
+    assert model.seed == 3
+    assert is_classifier(boosting.Boosting(library))

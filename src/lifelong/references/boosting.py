@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from lifelong._extras import require
 from lifelong.tasks.base import Target
@@ -88,7 +89,7 @@ def catboost_settings(seed: int) -> dict[str, Any]:
     }
 
 
-class Boosting:
+class Boosting(BaseEstimator):
     """One boosted model, with scikit-learn's ``fit``, ``predict`` and ``predict_proba``.
 
     Parameters
@@ -116,14 +117,11 @@ class Boosting:
         self.seed = seed
         self.categories = categories
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
-        """As scikit-learn's ``clone`` asks for them."""
-        return {
-            "library": self.library,
-            "target": self.target,
-            "seed": self.seed,
-            "categories": self.categories,
-        }
+    def __sklearn_tags__(self) -> Any:
+        """scikit-learn's scorers ask whether it answers with classes or with numbers."""
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "classifier" if self.target == "class" else "regressor"
+        return tags
 
     def fit(self, X: NDArray[Any], y: Any) -> "Boosting":
         """Boost on rows; of one class, nothing is there to be learnt."""
