@@ -92,7 +92,7 @@ def text_of(folder: Path) -> str:
     lines = [
         "Accuracy of the tasks as each has just come (mean over stages) and of all after the last"
         " one, strong recipe; in brackets the smallest and the largest of several seeds:"
-        " `python -m benchmarks.shared_networks STREAM --shared 1 2 --seeds 0 1 2`, then"
+        " `python -m benchmarks.shared_networks STREAM --shared 1 2 --seeds 0 1 2 3 4`, then"
         " `--report`.",
         "",
         "| stream | | seeds | as they came | the last two as they came | all after the last |",
