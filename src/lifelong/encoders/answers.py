@@ -349,8 +349,15 @@ def loss(answers: Answers, targets: Targets, aim: Aim) -> float:
     return float(found.mean())
 
 
-def answers_better(answers: Answers, others: Answers, targets: Targets, aim: Aim) -> bool:
-    """Whether answers have a smaller loss than others, by more than a standard error."""
-    gains = losses(others, targets, aim) - losses(answers, targets, aim)
-    gains = gains[~np.isnan(gains)]
-    return bool(gains.mean() * np.sqrt(len(gains)) > gains.std())
+def answers_better(
+    answers: Answers, others: Answers, targets: Targets, aim: Aim, least: float = 0.0
+) -> bool:
+    """Whether answers have a smaller loss than others: by more than a standard error, and by more
+    than a share of the others' loss.
+    """
+    before = losses(others, targets, aim)
+    gains = before - losses(answers, targets, aim)
+    there = ~np.isnan(gains)
+    gain = gains[there].mean()
+    error = gains[there].std() / np.sqrt(there.sum())
+    return bool(gain > max(error, least * before[there].mean()))

@@ -33,6 +33,7 @@ MAX_ROWS = 50_000
 """Rows that the forest is grown on at most, as many as trees are boosted on. The others are
 answered like any row that it has not seen."""
 
+_MANY_ROWS = 10_000  # of so many, a few trees show whether relative columns help
 _TREES_OF_MANY_ROWS = 0.5  # share of the trees that are grown where rows are left out
 
 _RANDOM_RANKS = 4
@@ -80,7 +81,8 @@ def fit_shared(
     """One forest, boosted trees and one linear model on the rows of all tasks.
 
     Each is tried with and without relative columns; the one that answers held-out rows better
-    stays. Half of the trees decide for the forest, and the other half is grown for the winner.
+    stays. Half of the trees (of many rows: a tenth) decide for the forest, and the others are grown
+    for the winner.
     """
     X = np.concatenate([rows.X for rows in of_tasks])
     targets = np.concatenate([rows.targets for rows in of_tasks])
@@ -266,7 +268,7 @@ def _better_forest(
 
     n_first = n_trees
     if rows.relative.shape[1]:
-        n_first = max(n_trees // 2, 1)
+        n_first = max(int(n_trees * _share_on_trial(len(targets))), 1)
     in_bag = draw_in_bag(targets, n_first, aim, rng)
     X = rows.base
     forest, answers = grow(X, in_bag)
@@ -283,6 +285,13 @@ def _better_forest(
         forest = joined_forests(forest, grow(X, more)[0])
         in_bag = np.hstack([in_bag, more])
     return forest, is_relative, forest.held_out_answers(X, in_bag)
+
+
+def _share_on_trial(n_rows: int) -> float:
+    """The share of the trees that are grown with and without relative columns to compare them."""
+    if n_rows > _MANY_ROWS:
+        return 0.1
+    return 0.5
 
 
 def draw_in_bag(
