@@ -163,7 +163,8 @@ def short(rows: list[Row]) -> str:
             known.setdefault(f"{above}: {row.work[2:]}", row)
             continue
         above = row.work.rpartition(": ")[0]
-        known.setdefault(row.work, row)
+        if row.work not in known or known[row.work].met is None:
+            known[row.work] = row
     for work, title in FELT.items():
         row = known[work]
         ours = quantity(row.ours, row.unit)

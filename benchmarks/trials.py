@@ -1,5 +1,5 @@
 """Ideas that were tried for speed: ``python -m benchmarks.trials
-[walk|sums|training|halves|narrow|faults|pools|together|ridge|chunks|neighbours|batches|precision]``.
+[walk|sums|sizes|training|halves|narrow|faults|pools|together|ridge|chunks|neighbours|batches|precision]``.
 
 What they gave is in docs/performance.md; what ``batches`` gave, in
 docs/experiments/tabular-cifar.md. The last two need CIFAR-100. Sides take turns; milliseconds are
@@ -13,21 +13,27 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
 from scipy.linalg import cho_factor, cho_solve, eigh
+from sklearn.metrics import log_loss
 from sklearn.neighbors import NearestNeighbors
 from torch import nn
 from torch.nn.functional import adaptive_max_pool2d, cross_entropy, max_pool2d
 
+from benchmarks.fitting_tables import drawn
+from benchmarks.measure import timed
 from benchmarks.streams import image_tasks
 from benchmarks.training_an_encoder import bare_loop
+from lifelong import LifelongClassifier
 from lifelong.channels.ridge.settings import PENALTIES
 from lifelong.channels.ridge.solver import solve
 from lifelong.channels.summing import compiled_sum
+from lifelong.encoders import boosted
 from lifelong.encoders.forest import FittedForest, ForestEncoder
 from lifelong.encoders.network import NetworkEncoder
 from lifelong.nets.architectures import Standardise, build, cnn, cnn_sizes
@@ -528,11 +534,28 @@ def _judge(what: str, stream_name: str, network: str, recipe: Recipe) -> None:
     print(f"{what}: {np.mean(shares):.3f} of rows right, {time.process_time() - began:.0f} s")
 
 
+def sizes() -> None:
+    """What larger boosted trees cost and bring, on the table of ``fitting_tables``."""
+    rng = np.random.default_rng(0)
+    learnt = drawn(rng, 100, 200)
+    asked = drawn(rng, 100, 100, learnt.levels)
+    every = boosted.SIZES, boosted.FIRST_SIZE
+    eight = every[0][every[1] :][:1], 0
+    sides = {"8 leaves": eight, "the search": every}
+    for name, (boosted.SIZES, boosted.FIRST_SIZE) in sides.items():
+        model = LifelongClassifier(random_state=0)
+        seconds = timed(partial(model.fit, learnt.X, learnt.y, task=learnt.tasks))["CPU s"]
+        answers = model.predict_proba(asked.X, task=asked.tasks)
+        accuracy = np.mean((answers[:, 1] > 0.5) == asked.y)
+        print(f"{name}: {seconds:.1f} s, log-loss {log_loss(asked.y, answers):.3f}, {accuracy:.3f}")
+
+
 TRIALS = {
     trial.__name__: trial
     for trial in (
         walk,
         sums,
+        sizes,
         training,
         halves,
         narrow,

@@ -34,7 +34,7 @@ MAX_ROWS = 50_000
 answered like any row that it has not seen."""
 
 _MANY_ROWS = 10_000  # of so many, a few trees show whether relative columns help
-_TREES_OF_MANY_ROWS = 0.5  # share of the trees that are grown where rows are left out
+_TREES_OF_MANY_ROWS = 0.5  # share of the trees that are grown then: boosted trees matter more
 
 _RANDOM_RANKS = 4
 _MANY_VALUES = 8  # a column with more different numbers than this is a measurement
@@ -108,6 +108,7 @@ def fit_shared(
         some = np.arange(len(X))
         if len(X) > MAX_ROWS:
             some = np.sort(rng.choice(len(X), MAX_ROWS, replace=False))
+        if len(X) > _MANY_ROWS:
             n_trees = max(1, int(n_trees * _TREES_OF_MANY_ROWS))
         forest, relative_forest, answers = _better_forest(
             learnt.take(some), n_answers, aim, n_trees, rng, n_jobs, tree
