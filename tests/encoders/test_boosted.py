@@ -153,3 +153,13 @@ def test_rows_beyond_the_limit_are_answered_without_having_been_seen(monkeypatch
     fit = fit_boosted(X, y, n_answers=2, aim="classes", rng=np.random.default_rng(0))
     assert np.isfinite(fit.held_out).all()
     assert (fit.held_out.argmax(axis=1) == y).mean() > 0.8
+
+
+@pytest.mark.parametrize(("worth_it", "leaves"), [(0.01, 16), (1.0, 8)])
+def test_of_many_rows_larger_trees_have_to_gain_a_share_of_the_loss(monkeypatch, worth_it, leaves):
+    monkeypatch.setattr(boosted, "ROWS_TO_COMPARE", 100)  # one fold has as many
+    monkeypatch.setattr(boosted, "WORTH_IT", worth_it)
+    X = np.nan_to_num(some_rows(2000))
+    y = np.sin(3 * X[:, 0]) * np.sin(3 * X[:, 1]) * X[:, 2]
+    fit = fit_boosted(X, y, n_answers=1, aim="number", rng=np.random.default_rng(1))
+    assert trees_and_leaves(fit.model)[1] == leaves

@@ -37,6 +37,7 @@ def test_labels_that_tasks_have_seen_are_carried_from_lesson_to_lesson():
 
 def test_rows_beyond_the_most_are_answered_by_trees_that_have_not_seen_them(monkeypatch):
     monkeypatch.setattr(shared_fit, "MAX_ROWS", 150)
+    monkeypatch.setattr(shared_fit, "_MANY_ROWS", 150)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3)).astype(np.float32)
     y = rng.integers(2, size=400)  # noise: whoever answers right has seen the row
