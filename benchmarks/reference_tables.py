@@ -40,7 +40,6 @@ BEFORE_MENDING: Mapping[str, tuple[str, ...]] = {
     "best-spoken-digit": ("model-zoo",),
     "best-mini-imagenet": ("model-zoo",),
     "best-tabular-cifar": ("model-zoo",),
-    "task-unaware-cifar": ("randumb",),
     "resources": (*_PENALTIES, "df-cnn", "lmc", "model-zoo"),
 }
 """Whose committed rows are from before they were mended; take out what was run again.
